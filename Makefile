@@ -1,7 +1,7 @@
 # Everything runs from .venv, which `scripts/bootstrap.py` makes on first use: `make up` with the packages that run
 # (requirements.runtime.lock), the others with the developers' tools as well (requirements.lock).
 .DEFAULT_GOAL := help
-.PHONY: help python runtime setup up test check docs reference bench soak fmt lock clean
+.PHONY: help python runtime setup up test check docs reference bench soak fmt lock audit clean
 MAKEFLAGS += --no-print-directory
 # Packages are installed without bytecode, and Python stores that of a module when it is first imported. With this
 # variable, which some containers set, every process would compile all that it imports: a second for each command.
@@ -70,6 +70,12 @@ lock: setup ## update both lock files from pyproject.toml
 	@$(COMPILE) $(RUNTIME:%=--extra %) --group build --constraint requirements.lock --output-file requirements.runtime.lock
 	@! grep -n '://' requirements.lock requirements.runtime.lock
 	@$(PYTHON) scripts/bootstrap.py --dev
+
+# Outside of .venv, so that the dependencies of pip-audit are not those of forebay. --strict: it fails where PyPI does not
+# answer for a package, as behind some mirrors.
+audit: setup ## check the locked packages for known vulnerabilities; needs the network
+	@UV_PYTHON_DOWNLOADS=never $(BIN)/uv tool run --quiet pip-audit==2.10.1 --strict --requirement requirements.lock \
+	  --disable-pip --require-hashes --progress-spinner off $(ARGS)
 
 clean: ## remove .venv, caches and builds; keep the data
 	@rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 import httpx
 import pytest
 
 from forebay.engine.db import registry
+from forebay.pipelines.bookmarks import files as bookmark_files
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.testing import testbed
 from tests.api._service import Service
@@ -303,6 +304,14 @@ async def test_a_page_is_crawled_again_when_told_to(service: Service) -> None:
         assert job_id != mark["jobId"]
         assert (await client.get(f"/api/bookmarks/{mark['id']}")).json()["jobId"] == job_id
         assert (await client.get(f"/api/bookmarks/{mark['id']}/changes")).json() == {"changes": [], "next": None}
+        await service.admin.execute(
+            "insert into forebay.bookmark_change (bookmark_id, owner_id, title, words, difference)"
+            " select id, owner_id, 'Morning', 2, '-title: Morning' from forebay.bookmark where id = $1",
+            int(mark["id"]),
+        )
+        (change,) = (await client.get(f"/api/bookmarks/{mark['id']}/changes")).json()["changes"]
+        del change["at"]
+        assert change == {"title": "Morning", "words": 2, "difference": "-title: Morning"}
 
 
 FILE = json.dumps(
@@ -357,8 +366,15 @@ async def test_a_file_is_brought_in_as_a_job_and_taken_out_the_same(service: Ser
         assert (wrong.status_code, wrong.json()["errors"]) == (422, [{"field": "file", "reason": reason}])
 
 
-async def test_files_of_megabytes_are_brought_in(service: Service) -> None:
+async def test_files_of_megabytes_are_read_in_another_process(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As browsers write them: one of 400 links has more than 64 KiB already."""
+
+    def read(data: bytes) -> NoReturn:
+        raise AssertionError("the process of the API reads the file")
+
+    monkeypatch.setattr(bookmark_files, "read", read)
     icon = "data:image/png;base64," + "A" * 1000
     links = "".join(f'<DT><A HREF="https://example.org/{n}" ICON="{icon}">Link {n}</A>\n' for n in range(1400))
     file = f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n{links}</DL><p>\n"

@@ -113,7 +113,7 @@ async def test_providers_as_workers_see_them(service: Service, folder: Path) -> 
 
 async def test_administrators_see_what_has_to_be_fixed(service: Service, folder: Path) -> None:
     (folder / "shop.toml").write_text(SHOP)
-    why = "shop cannot be asked until its key or its declaration is fixed"
+    why = "shop cannot be called until its key or its declaration is fixed"
     refused = {"closed_s": 50.0, "closed_because": why, "problem": "shop answered 401. Check SHOP_KEY"}
     await _worker(service.admin, "one", shop=ABOUT)
     await _worker(service.admin, "two", shop=ABOUT | refused)

@@ -52,6 +52,26 @@ def test_what_was_written_comes_back(saved: Path, known: Cli, bare_dsn: str) -> 
     assert ask(bare_dsn, "select count(*) from pg_namespace where nspname = 'forebay_aside'") == 0
 
 
+def test_a_backup_comes_back_on_an_older_server(saved: Path, known: Cli, pg15_dsn: str) -> None:
+    """Its settings are fewer than those that a newer pg_restore sends."""
+    done = known.run("restore", str(saved), FOREBAY_DATABASE_URL=pg15_dsn)
+    assert done.code == 0, done.err
+    assert ask(pg15_dsn, "select count(*) from forebay.item where n > 0 and status = 'PENDING'") == 1
+    damaged = saved.with_name("damaged.dump")
+    whole, packed = saved.read_bytes(), b"\x78\x9c"  # compressed rows begin so
+    assert packed in whole
+    damaged.write_bytes(whole.replace(packed, packed + b"\xff"))
+    refused = known.run("restore", str(damaged), "--replace", FOREBAY_DATABASE_URL=pg15_dsn)
+    assert (refused.code, refused.err.startswith("forebay: pg_restore failed: ")) == (1, True), refused.err
+    ask(pg15_dsn, "create domain public.note as text; alter table forebay.job add column note public.note")
+    own = saved.with_name("own.dump")
+    assert known.run("backup", str(own), FOREBAY_DATABASE_URL=pg15_dsn).code == 0
+    ask(pg15_dsn, "alter table forebay.job drop column note; drop domain public.note")
+    refused = known.run("restore", str(own), "--replace", FOREBAY_DATABASE_URL=pg15_dsn)
+    assert (refused.code, 'psql failed: ERROR:  type "public.note" does not exist' in refused.err) == (1, True)
+    assert ask(pg15_dsn, "select count(*) from forebay.item where n > 0 and status = 'PENDING'") == 1
+
+
 def test_a_database_with_the_engine_alone_comes_back_as_such(tmp_path: Path, bare_dsn: str, server: Server) -> None:
     cli, file = Cli(tmp_path, FOREBAY_DATABASE_URL=bare_dsn), tmp_path / "engine.dump"
     assert cli.run("migrate", "--pipelines", "notes").code == 0

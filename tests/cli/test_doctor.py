@@ -305,6 +305,7 @@ def test_certificates_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_misspelt_variables_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FOREBAY_TEST_POSTGRES", raising=False)  # it is none of forebay's
     monkeypatch.setenv("FOREBAY_LISTN", "no")
     (finding,) = (each for each in _here(Settings()) if each.about == "settings")
     assert finding.level == "WARN"

@@ -27,6 +27,7 @@ def cli(tmp_path: Path, dsn: str) -> Cli:
     (drop / "b.csv").write_text("Name\nGlue\n")
     (tmp_path / "a.csv").write_text("Name,SKU\nPen,1\nInk,1\nNail,2\n")
     (tmp_path / "wide.csv").write_bytes(b"x" * (5 << 20) + b"\n1\n")
+    (tmp_path / "header.csv").write_text("Name,SKU\n")
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
     return Cli(
         tmp_path,
@@ -103,6 +104,11 @@ def test_files_and_sources_become_jobs(cli: Cli, dsn: str, fork: Callable[..., P
     assert "line 1 is longer than 4 MiB" in broken.err
     shown = cli.run("job", broken.out.partition(": job ")[2].split()[0])
     assert "line 1 is longer than 4 MiB" in shown.out
+    empty = cli.run("ingest", "header.csv", "--wait")
+    assert empty.code == 1
+    shown = cli.run("job", empty.out.partition(": job ")[2].split()[0])
+    (problem,) = [line.split(maxsplit=1)[1] for line in shown.out.splitlines() if line.startswith("problem ")]
+    assert "rows" in problem
     scanned = cli.run("ingest", "--scan", "drop", "--wait")
     assert (scanned.code, scanned.out.splitlines()[0].split(": job ")[0]) == (0, "source drop")
     owner = "select o.name from forebay.intake_file f join forebay.owner o on o.id = f.owner_id where f.source = 'drop'"

@@ -37,6 +37,14 @@ def test_a_job_shows_what_failed(worked: Cli) -> None:
     assert (letter["n"], letter["step"], letter["class"]) == (2, "size", "data")
 
 
+def test_a_job_that_failed_shows_its_last_error(worked: Cli) -> None:
+    failed = worked.run("submit", "notes", "--owner", "ann", "--wait", given='{"body": "broken"}\n')
+    assert failed.code == 1, failed.out
+    shown = [line.split() for line in worked.run("job", "2").out.splitlines()]
+    assert ["last", "error", "broken", "on", "purpose"] in shown
+    assert worked.run("job", "2", "--json").json["last_error"] == "broken on purpose"
+
+
 def test_a_job_shows_its_items_and_can_be_watched(worked: Cli) -> None:
     items = worked.run("job", "1", "--items", "--watch", "--json").json["items"]
     assert [(item["n"], item["status"], item["result"]) for item in items] == [

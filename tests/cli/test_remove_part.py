@@ -53,6 +53,18 @@ DROPS = [
     "function forebay.list_jots()",
     "function forebay.jot_size(pg_catalog.text)",
 ]
+# A stored file of its target, with a part that was left, and one of another target.
+FILES = """
+insert into forebay.blob (sha256, size, media_type) values (sha256('x'), 1, 'text/plain');
+insert into forebay.file (owner_id, sha256, name, media_type)
+select forebay.owner_id('ann'), sha256('x'), name, 'text/plain' from unnest(array['a.txt', 'b.txt']) name;
+insert into forebay.intake_file (target, reference, owner_id, job_id, name, file_id)
+select case name when 'a.txt' then 'papers' else 'others' end, 7, owner_id, id, name, id from forebay.file;
+insert into forebay.intake_part (target, reference, owner_id, start, size)
+select target, reference, owner_id, 0, 1 from forebay.intake_file where target = 'papers';
+insert into forebay.intake_taken (target, source, path, version)
+select target, 'drop', sha256('p'), sha256('v') from forebay.intake_file
+"""
 LEFT = """
 select (select count(*) from forebay.migration where part = 'jots')
      + (select count(*) from forebay.part where name = 'jots')
@@ -110,6 +122,26 @@ def test_it_is_removed_and_comes_again(dsn: str, package: Installed, forebay: Fo
     assert forebay().exit_code == 0
     ask(dsn, "insert into forebay.jot values (2, 'list', 'again')")
     assert ask(dsn, "select array_agg(id) from forebay.jots") == [2]
+
+
+def test_files_of_its_intake_target_go_with_it(
+    dsn: str, package: Installed, forebay: Forebay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FOREBAY_DATA_DIR", str(tmp_path / "data"))
+    package.change("jots", {"__init__.py": MANIFEST.replace("chores=", 'intake={"papers": "intake:FILES"}, chores=')})
+    forebay()
+    ask(dsn, FILES)
+    part = tmp_path / "data" / "blobs" / "uploads" / "7" / str(ask(dsn, "select name from forebay.intake_part"))
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"x")
+    assert "files of the intake target papers" in forebay("--remove", "jots", "--dry-run").output.splitlines()
+    assert part.exists()
+    removed = forebay("--remove", "jots", "--yes")
+    assert removed.exit_code == 0, removed.output
+    assert ask(dsn, "select array_agg(target) from forebay.intake_file") == ["others"]
+    assert ask(dsn, "select array_agg(target) from forebay.intake_taken") == ["others"]
+    assert ask(dsn, "select array_agg(name) from forebay.file") == ["b.txt"]
+    assert not part.exists()
 
 
 def test_open_jobs_and_what_others_have_built_stop_it(dsn: str, package: Installed, forebay: Forebay) -> None:

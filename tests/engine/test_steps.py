@@ -343,10 +343,8 @@ async def test_outcomes(dsn: str) -> None:
     @kinds.step(retry=Retry(not_found=2, base=1))
     async def first(ctx: Context, page: Page) -> int | NotFound | Skip | Snooze | Cancel:
         match page.url:
-            case "missing":
-                return NotFound("no such page")
-            case "gone":
-                return NotFound("deleted", final=True)
+            case "missing" | "gone":
+                return NotFound("no such page", final=page.url == "gone")
             case "skip":
                 return Skip("an image")
             case "skip item":

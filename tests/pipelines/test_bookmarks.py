@@ -189,9 +189,12 @@ async def test_what_has_changed_is_noted_and_what_has_not_is_left_alone(crawl: C
     other = await crawl.again(first["id"])
     assert (other["title"], other["changed_at"] > first["changed_at"]) == ("Evening", True)
     changes = await crawl.conn.fetch(
-        "select title, words from forebay.bookmark_change where bookmark_id = $1", first["id"]
+        "select title, words, difference from forebay.bookmark_change where bookmark_id = $1", first["id"]
     )
-    assert [tuple(change) for change in changes] == [("Morning", first["words"])]
+    assert [tuple(change)[:2] for change in changes] == [("Morning", first["words"])]
+    difference = changes[0]["difference"].splitlines()
+    assert {"-title: Morning", "+title: Evening"} <= set(difference)
+    assert len([line for line in difference if line.startswith("+")]) > 1  # the text has become longer
     put("/news", "", status=304)
     unchanged = await crawl.again(first["id"])
     assert (unchanged["title"], unchanged["changed_at"]) == ("Evening", other["changed_at"])

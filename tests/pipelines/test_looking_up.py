@@ -135,7 +135,7 @@ async def test_a_key_that_is_refused_stops_only_who_needs_it(
         await bed.worker.report_status()
         stats = json.loads(await bed.pool.fetchval("select stats -> 'shared' -> 'providers' from forebay.worker"))
         assert stats["a"]["problem"] == "a answered 401. Check STUB_KEY"
-        assert stats["a"]["closed_because"] == "a cannot be asked until its key or its declaration is fixed"
+        assert stats["a"]["closed_because"] == "a cannot be called until its key or its declaration is fixed"
         assert stats["catalogue"]["problem"] is None
         assert caplog.text.count("provider_refused") == 1
 

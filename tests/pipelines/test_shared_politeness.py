@@ -21,7 +21,7 @@ from forebay.services.egress import Politeness
 from forebay.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-# Asks for a turn at a host for each line that it is told, and says how that went; a turn ends with the next line.
+# Asks for a slot at a host for each line that it is told, and says how that went; a slot ends with the next line.
 _OTHER = """
 import asyncio, json, sys
 from forebay.errors import ThrottledError
@@ -31,7 +31,7 @@ async def main(dsn, settings):
     async with polite(dsn, 2, **settings) as politeness:
         while host := await asyncio.to_thread(sys.stdin.readline):
             try:
-                async with politeness.turn(host.strip()):
+                async with politeness.slot(host.strip()):
                     print("entered", flush=True)
                     await asyncio.to_thread(sys.stdin.readline)
             except ThrottledError as error:
@@ -82,7 +82,7 @@ async def test_two_processes_share_the_places_at_a_host(dsn: str) -> None:
         other = Other(process)
         try:
             async with polite(dsn, 1, egress_host_concurrency=1) as politeness:
-                async with politeness.turn("busy.test"):
+                async with politeness.slot("busy.test"):
                     await _enters(other, "free.test")
                     refused = await other.told("busy.test")
                     assert refused.startswith("enough requests to busy.test are under way already; retrying in ")
@@ -106,8 +106,8 @@ async def test_for_each_process_by_itself(dsn: str) -> None:
     async with (
         polite(dsn, 1, **settings) as one,
         polite(dsn, 2, **settings) as two,
-        one.turn("busy.test"),
-        two.turn("busy.test"),
+        one.slot("busy.test"),
+        two.slot("busy.test"),
     ):
         pass
 
@@ -120,7 +120,7 @@ async def test_the_least_delay_is_shared(dsn: str) -> None:
 
     async def ask(politeness: Politeness) -> None:
         for _ in range(2):
-            async with politeness.turn("slow.test"):
+            async with politeness.slot("slow.test"):
                 starts.append(clock())
 
     async with polite(dsn, 1, **settings) as one, polite(dsn, 2, **settings) as two:

@@ -133,13 +133,13 @@ async def test_a_content_that_stays_is_not_taken_again_when_its_job_is_old(take:
     assert (again["taken"], again["known"]) == (0, 1)
 
 
-async def test_content_that_came_later_is_not_put_away_unread(dsn: str, tmp_path: Path, folder: Path) -> None:
+async def test_content_that_came_later_is_not_deleted_unread(dsn: str, tmp_path: Path, folder: Path) -> None:
     """Of a file that was asked for by its path, and changed once it was fetched."""
     put(folder, "a.csv", table(["Name"], ["Pen"]))
     async with taking(dsn, tmp_path, declare(folder, "delete")) as take:
         new = NewFile("a.csv", None, {}, "drop", "a.csv", "asked 1")
         await take_file(FILES, take.conn, "ann", new, FileTerms(), paused=False, actor="ann")
-        await take.conn.execute("update forebay.queue set paused = true where name = 'sheet_intake.put_away'")
+        await take.conn.execute("update forebay.queue set paused = true where name = 'sheet_intake.clean_up'")
         await take.bed.run()
         put(folder, "a.csv", table(["Name"], ["Pen"], ["Ink"]))
         await take.conn.execute("update forebay.queue set paused = false")
@@ -147,7 +147,7 @@ async def test_content_that_came_later_is_not_put_away_unread(dsn: str, tmp_path
     assert (folder / "a.csv").read_bytes() == table(["Name"], ["Pen"], ["Ink"])
 
 
-async def test_what_was_taken_is_put_away(dsn: str, tmp_path: Path, folder: Path) -> None:
+async def test_what_was_taken_is_deleted_or_moved(dsn: str, tmp_path: Path, folder: Path) -> None:
     put(folder, "a.csv", table(["Name"], ["Pen"]))
     async with taking(dsn, tmp_path, declare(folder, "move")) as take:
         await scanned(take)

@@ -154,7 +154,7 @@ async def test_a_refused_key_is_told_once_and_tried_again_later() -> None:
     await shop.fails(ConfigError("check the key"))
     with pytest.raises(ConfigError, match=r"^check the key$"):
         await shop.gate.ask("b")
-    assert shop.gate.describe()["closed_because"] == "shop cannot be asked until its key or its declaration is fixed"
+    assert shop.gate.describe()["closed_because"] == "shop cannot be called until its key or its declaration is fixed"
     shop.now = 60.0
     assert await shop.gate.ask("b") == "B"
     assert shop.gate.describe()["problem"] is None
@@ -211,7 +211,7 @@ async def test_a_refusal_outlasts_a_pause() -> None:
         await shop.gate.ask("c")
     described = shop.gate.describe()
     assert (described["problem"], described["closed_s"]) == ("check the key", 90)
-    assert described["closed_because"] == "shop cannot be asked until its key or its declaration is fixed"
+    assert described["closed_because"] == "shop cannot be called until its key or its declaration is fixed"
     shop.now = 60.0  # the refusal is over, what the provider asked for is not
     with pytest.raises(ThrottledError, match=r"^shop is rate limiting us$") as raised:
         await shop.gate.ask("c")

@@ -12,7 +12,7 @@ import pytest
 
 from forebay.db.migrate import check, migrate, versions_of
 from forebay.db.pool import connect
-from forebay.db.schema_parts import Part, all_parts
+from forebay.db.schema_parts import SchemaPart, all_parts
 from forebay.db.sql_files import split_statements
 from forebay.errors import DefinitionError, SchemaError
 from tests._packages import Installed, installed
@@ -81,14 +81,14 @@ def test_a_migration_without_a_number_is_named(installed: Installed, name: str) 
     installed.change("memos", {f"sql/migrations/{name}": "select 1"})
     said = f"memos, sql/migrations/{name}: the names of migrations are NNNN_name.sql, from 0001 on"
     with pytest.raises(DefinitionError, match=f"^{re.escape(said)}$"):
-        _ = Part("memos", "memos").migrations
+        _ = SchemaPart("memos", "memos").migrations
 
 
 def test_two_migrations_with_one_number_are_named(installed: Installed) -> None:
     installed.change("memos", {"sql/migrations/0001_other.sql": "select 1"})
     said = "memos, sql/migrations/0001_other.sql: migrations/0001_memo.sql has that number already: rename one"
     with pytest.raises(DefinitionError, match=f"^{re.escape(said)}$"):
-        _ = Part("memos", "memos").migrations
+        _ = SchemaPart("memos", "memos").migrations
 
 
 async def test_a_part_may_have_routines_only(dsn: str, installed: Installed) -> None:

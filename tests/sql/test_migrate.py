@@ -19,7 +19,7 @@ from forebay.db import schema_parts
 from forebay.db.migrate import _apply, check, migrate, versions_of
 from forebay.db.pool import Connection, connect, retry_until_up
 from forebay.db.routines import are_current
-from forebay.db.schema_parts import ENGINE, SERVICE, Migration, Part, all_parts, package_parts, parts_for
+from forebay.db.schema_parts import ENGINE, SERVICE, Migration, SchemaPart, all_parts, package_parts, parts_for
 from forebay.engine.declare.loading import parts_needed
 from forebay.errors import DatabaseUnavailable, DefinitionError, SchemaError
 from forebay.identity.db import unprotected_tables
@@ -118,7 +118,7 @@ async def test_on_a_live_system(dsn: str, monkeypatch: pytest.MonkeyPatch) -> No
     conn = await asyncpg.connect(dsn)
     async with conn.transaction():
         await conn.fetch("select * from forebay.describe_lanes('{1}')")
-        monkeypatch.setattr(Part, "digest", "changed")
+        monkeypatch.setattr(SchemaPart, "digest", "changed")
         assert await migrate(dsn) == 0
     stored = {row[0]: row[1] for row in await conn.fetch("select name, routines from forebay.part")}
     assert stored.pop("engine") == "changed"
@@ -130,7 +130,7 @@ async def test_a_function_that_answers_something_else_is_made_anew(dsn: str, mon
     conn = await connect(dsn)
     await conn.execute("drop function forebay.mark_busy; drop function forebay.describe_lanes")
     await conn.execute("create function forebay.describe_lanes(lanes bigint[]) returns int language sql as 'select 1'")
-    monkeypatch.setattr(Part, "digest", "changed")
+    monkeypatch.setattr(SchemaPart, "digest", "changed")
     assert await migrate(dsn) == 0
     assert await conn.fetch("select * from forebay.describe_lanes('{1}')") == []
     assert await conn.fetchval("select count(*) from forebay.jobs") == 0
@@ -153,7 +153,7 @@ _ALL_SIGNATURES = "select oid::regprocedure::text from pg_proc where pronamespac
 async def test_functions_of_earlier_releases_leave_no_call_ambiguous(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither those of workers (`delete_finished`), nor those of our own functions (`acting_owner`)."""
     conn = await connect(dsn)
-    monkeypatch.setattr(Part, "digest", "changed")
+    monkeypatch.setattr(SchemaPart, "digest", "changed")
     before = await conn.fetch(_ALL_SIGNATURES)
     await conn.execute(_OLD_SIGNATURES)
     await conn.executemany("insert into forebay.part_routine values ('function', $1, $2)", _OLD_OWNERS)
@@ -168,7 +168,7 @@ async def test_functions_of_earlier_releases_leave_no_call_ambiguous(dsn: str, m
 
 async def test_an_old_function_that_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     conn = await connect(dsn)
-    monkeypatch.setattr(Part, "digest", "changed")
+    monkeypatch.setattr(SchemaPart, "digest", "changed")
     await conn.execute("create function forebay.old(n int) returns int language sql as 'select 7'")
     await conn.execute("insert into forebay.part_routine values ('function', 'forebay.old(integer)', 'engine')")
     await conn.execute("create view public.mine as select forebay.old(1)")
@@ -309,7 +309,7 @@ async def test_what_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pyte
     await conn.execute("drop function forebay.describe_lanes")
     await conn.execute("create function forebay.describe_lanes(lanes bigint[]) returns int language sql as 'select 1'")
     await conn.execute("create view public.mine as select * from forebay.jobs")
-    monkeypatch.setattr(Part, "digest", "changed")
+    monkeypatch.setattr(SchemaPart, "digest", "changed")
     with pytest.raises(SchemaError, match=r"view mine depends on view jobs; drop that, migrate, and make it anew"):
         await migrate(dsn)
     assert await conn.fetchval("select count(*) from public.mine") == 0
@@ -352,7 +352,7 @@ async def test_trigrams_are_found_wherever_they_are_installed(bare_dsn: str) -> 
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Part]:
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SchemaPart]:
     """A pipeline package of somebody else, with a table and a function."""
     folder = tmp_path / "their_notes" / "sql"
     (folder / "migrations").mkdir(parents=True)
@@ -371,12 +371,12 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Part]:
         schema_parts, "packages", lambda: (*packages(), PipelinePackage("notes", "their_notes", pipelines=("steps",)))
     )
     package_parts.cache_clear()
-    yield Part("notes", "their_notes")
+    yield SchemaPart("notes", "their_notes")
     package_parts.cache_clear()
 
 
 async def test_a_part_of_somebody_else_stays_when_it_is_not_installed(
-    dsn: str, notes: Part, monkeypatch: pytest.MonkeyPatch
+    dsn: str, notes: SchemaPart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert await migrate(dsn) == 1
     conn = await connect(dsn)
@@ -390,7 +390,7 @@ async def test_a_part_of_somebody_else_stays_when_it_is_not_installed(
     await conn.close()
 
 
-async def test_a_part_loses_only_its_own_routines(dsn: str, notes: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_part_loses_only_its_own_routines(dsn: str, notes: SchemaPart, monkeypatch: pytest.MonkeyPatch) -> None:
     await migrate(dsn)
     conn = await connect(dsn)
     before = {row[0] for row in await conn.fetch(_ALL_SIGNATURES)}
@@ -436,7 +436,7 @@ async def _remake_everything(conn: Connection) -> None:
     await conn.execute("update forebay.part set routines = ''")
 
 
-async def test_every_table_with_owners_is_protected(dsn: str, notes: Part) -> None:
+async def test_every_table_with_owners_is_protected(dsn: str, notes: SchemaPart) -> None:
     """In all parts that are installed; a table whose part does not declare it is named."""
     conn = await connect(dsn)
     assert await unprotected_tables(conn) == []
@@ -451,7 +451,7 @@ async def test_every_table_with_owners_is_protected(dsn: str, notes: Part) -> No
     await conn.close()
 
 
-async def test_a_table_with_owners_shows_them_only_their_own_rows(dsn: str, notes: Part) -> None:
+async def test_a_table_with_owners_shows_them_only_their_own_rows(dsn: str, notes: SchemaPart) -> None:
     await migrate(dsn)
     conn = await connect(dsn)
     await conn.execute("insert into forebay.note_of_owner (owner_id) values (1), (1), (2)")
@@ -465,7 +465,9 @@ async def test_a_table_with_owners_shows_them_only_their_own_rows(dsn: str, note
     await conn.close()
 
 
-def test_a_package_cannot_have_the_name_of_a_part_of_forebay(notes: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_cannot_have_the_name_of_a_part_of_forebay(
+    notes: SchemaPart, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(schema_parts, "packages", lambda: (PipelinePackage("engine", notes.package),))
     package_parts.cache_clear()
     with pytest.raises(
@@ -474,7 +476,7 @@ def test_a_package_cannot_have_the_name_of_a_part_of_forebay(notes: Part, monkey
         package_parts()
 
 
-def test_what_pipelines_need(notes: Part) -> None:
+def test_what_pipelines_need(notes: SchemaPart) -> None:
     space: dict[str, Any] = {}
     exec("async def work(ctx: object, given: dict[str, str]) -> None: ...", space)
     pipeline: Pipeline[dict[str, str]] = Pipeline("made_by_exec", dict)
@@ -485,7 +487,7 @@ def test_what_pipelines_need(notes: Part) -> None:
     assert parts_needed([pipeline]) == (ENGINE, *SERVICE, notes)
 
 
-def test_what_code_needs(notes: Part) -> None:
+def test_what_code_needs(notes: SchemaPart) -> None:
     assert parts_for(["app.steps"]) == (ENGINE,)
     assert parts_for(["their_notes.steps"]) == (ENGINE, *SERVICE, notes)
     assert parts_for(["forebay.pipelines.bookmarks.steps"])[-1].name == "bookmarks"

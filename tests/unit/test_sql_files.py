@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.db.schema_parts import Part, all_parts
+from forebay.db.schema_parts import SchemaPart, all_parts
 
 ROOT = Path(__file__).parents[2] / "src" / "forebay"
 FILES = sorted(ROOT.glob("**/sql/*/**/*.sql"))
@@ -37,7 +37,7 @@ def test_a_routine_belongs_to_one_part() -> None:
 
 
 @pytest.mark.parametrize("part", all_parts(), ids=lambda part: part.name)
-def test_migrations_are_numbered_from_one(part: Part) -> None:
+def test_migrations_are_numbered_from_one(part: SchemaPart) -> None:
     assert [migration.version for migration in part.migrations] == list(range(1, part.newest + 1))
 
 
@@ -57,5 +57,5 @@ def test_the_engine_and_the_migrator_name_nothing_of_other_parts() -> None:
             assert not re.search(r"\bforebay_(?!aside\b|\[)", text), file
 
 
-def _texts(part: Part) -> list[str]:
+def _texts(part: SchemaPart) -> list[str]:
     return [part.routines, *(migration.sql for migration in part.migrations)]

@@ -17,6 +17,7 @@ import click
 
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, load_own_settings, place_of, run
+from forebay.cli._restore_script import failed, run_script
 from forebay.cli._server import locked_data_dir
 from forebay.db import migrate, restoring
 from forebay.db.pool import as_forebay_errors, connected
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.settings import Settings
 
+_TIMEOUT_SINCE = 17  # the first PostgreSQL with a setting that its pg_restore sends to every server
 _WHERE = "The backup does not include stored files: copy {blobs} afterwards."
 
 
@@ -88,12 +90,11 @@ def _read_in(dsn: str, file: Path, *, newest: bool) -> int:
     If it is interrupted, the old schema is put back, unless the new one is complete. After a SIGKILL the old schema
     stays renamed; the next migration puts it back.
     """
-    options = ["--no-owner", "--single-transaction", "--exit-on-error", str(file)]
     offered = outside_views()
     with _handled(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP):
         try:
             run(_swap(dsn, partial(restoring.put_aside, offered=offered)))
-            _run_program("pg_restore", dsn, options, newest=newest)
+            _restore(dsn, file, newest=newest)
             applied = run(_brought_up_to_date(dsn))
             run(_swap(dsn, partial(restoring.drop_aside, offered=offered)))
         except BaseException:
@@ -166,17 +167,39 @@ async def _swap(dsn: str, change: Callable[[Connection], Awaitable[None]]) -> No
         await change(conn)
 
 
+def _restore(dsn: str, file: Path, *, newest: bool) -> None:
+    """Restore the backup in one transaction."""
+    program = _find("pg_restore", newest=newest)
+    if run(_server_version(dsn)) >= _TIMEOUT_SINCE or _version(program) < (_TIMEOUT_SINCE,):
+        options = ["--no-owner", "--single-transaction", "--exit-on-error", str(file)]
+        _run_program("pg_restore", dsn, options, newest=newest)
+        return
+    place, environment = _access(dsn)
+    psql = [_find("psql", newest=newest), "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
+    script = [program, "--no-owner", "--file=-", str(file)]
+    run_script(script, [*psql, "--no-password", f"--dbname={place}"], environment)
+
+
+async def _server_version(dsn: str) -> int:
+    async with connected(dsn, "forebay restore") as conn:
+        return conn.get_server_version().major
+
+
 def _run_program(name: str, dsn: str, options: list[str], *, newest: bool, output: IO[bytes] | None = None) -> None:
-    """Run a client program of PostgreSQL; the password is in its environment, which others cannot read."""
-    place, password = _split_password(dsn)
-    environment = os.environ | ({"PGPASSWORD": password} if password else {})
+    """Run a client program of PostgreSQL."""
+    place, environment = _access(dsn)
     command = [_find(name, newest=newest), "--no-password", f"--dbname={place}", *options]
     done = subprocess.run(
         command, env=environment, stdout=output or subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
     )
     if done.returncode != 0:
-        first = done.stderr.decode(errors="replace").strip().splitlines()[:3]
-        raise ForebayError(f"{name} failed: {' '.join(first)}")
+        raise failed(name, done.stderr)
+
+
+def _access(dsn: str) -> tuple[str, dict[str, str]]:
+    """The address without its password, and the environment with it, which others cannot read."""
+    place, password = _split_password(dsn)
+    return place, os.environ | ({"PGPASSWORD": password} if password else {})
 
 
 def _find(name: str, *, newest: bool) -> str:

@@ -32,7 +32,7 @@ from forebay.waits import Backoff, wait_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from forebay.db.schema_parts import Part
+    from forebay.db.schema_parts import SchemaPart
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 
@@ -130,7 +130,7 @@ def _favour_throughput() -> None:
     gc.set_threshold(100_000, 50, 50)
 
 
-async def _wait_for_database(dsn: str, parts: Sequence[Part], stop: asyncio.Event) -> bool:
+async def _wait_for_database(dsn: str, parts: Sequence[SchemaPart], stop: asyncio.Event) -> bool:
     """Wait for a database with a compatible schema; False when stopped before.
 
     Raises: SchemaError immediately, because waiting would not help.

@@ -24,7 +24,7 @@ from forebay.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from forebay.db.schema_parts import Migration, Part
+    from forebay.db.schema_parts import Migration, SchemaPart
 
 load = statements("forebay.db")
 log = get_logger("migrate")
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 async def migrate(
-    dsn: str, *, service: bool = False, parts: Sequence[Part] | None = None, restoring: bool = False
+    dsn: str, *, service: bool = False, parts: Sequence[SchemaPart] | None = None, restoring: bool = False
 ) -> int:
     """Bring the schema up to date; return the number of applied migrations.
 
@@ -64,8 +64,8 @@ async def migrate(
 
 
 async def lock_schema(conn: Connection) -> None:
-    """Wait until nobody else changes the schema; until the connection closes, nobody else does."""
-    # Asked for again and again: who waits inside the server would hold up indexes that are built concurrently.
+    """Wait for the lock of the schema, and hold it until the connection closes."""
+    # Polled: a session that waits inside the server would block indexes that are built concurrently.
     while not await conn.fetchval("select pg_try_advisory_lock($1)", _LOCK):  # noqa: ASYNC110 - in the server
         await asyncio.sleep(0.1)
     await conn.execute(_SHORT_LOCKS)
@@ -99,7 +99,7 @@ async def _recover_aside(conn: Connection) -> None:
     await conn.execute(load("put_schema_back"))
 
 
-async def _migrate(conn: Connection, parts: Sequence[Part] | None) -> int:
+async def _migrate(conn: Connection, parts: Sequence[SchemaPart] | None) -> int:
     if await conn.fetchval(load("has_single_numbering")):
         await _adopt_single_numbering(conn)
     await conn.execute(load("make_part_tables"))
@@ -131,7 +131,7 @@ async def _adopt_single_numbering(conn: Connection) -> None:
         await conn.execute(load("drop_single_numbering"))
 
 
-async def _migrate_part(conn: Connection, part: Part) -> int:
+async def _migrate_part(conn: Connection, part: SchemaPart) -> int:
     rows = await conn.fetch("select version from forebay.migration where part = $1", part.name)
     applied = {row["version"] for row in rows}
     pending = [migration for migration in part.migrations if migration.version not in applied]
@@ -178,8 +178,8 @@ async def _apply(conn: Connection, migration: Migration) -> None:
 
 
 async def _apply_outside(conn: Connection, migration: Migration) -> None:
-    """Statement by statement, each of which may be repeated: what it builds must not lock others out meanwhile."""
-    await conn.execute("set lock_timeout = 0")  # these wait for old transactions, and nobody waits for them
+    """Run each statement by itself, as a transaction would hold its locks for too long; each can be repeated."""
+    await conn.execute("set lock_timeout = 0")  # these wait for old transactions, but block nobody
     await run_repeatable(conn, migration.part, migration.file)
     await conn.execute(_SHORT_LOCKS)
     await _note(conn, migration)
@@ -208,12 +208,12 @@ async def has_service(conn: Connection) -> bool:
     return bool((await versions_of(conn)).keys() - {ENGINE.name})
 
 
-async def parts_in(conn: Connection) -> tuple[Part, ...]:
+async def parts_in(conn: Connection) -> tuple[SchemaPart, ...]:
     """The installed parts that the database should have: the engine, or all parts if it has the service."""
     return all_parts() if await has_service(conn) else (ENGINE,)
 
 
-async def check(conn: Connection, parts: Sequence[Part] = (ENGINE,)) -> None:
+async def check(conn: Connection, parts: Sequence[SchemaPart] = (ENGINE,)) -> None:
     """A schema that is newer only by additions is accepted, so that workers of the release before can restart.
 
     Raises: SchemaError if one of the parts is missing, or older than this forebay, or too new for it.
@@ -233,16 +233,16 @@ async def check(conn: Connection, parts: Sequence[Part] = (ENGINE,)) -> None:
             _refuse_newer(part, await _contracted(conn, part))
 
 
-async def _contracted(conn: Connection, part: Part) -> int:
+async def _contracted(conn: Connection, part: SchemaPart) -> int:
     """The version from which on only releases that know it can work with a part."""
     return int(await conn.fetchval(load("last_contraction"), part.name) or 0)
 
 
-def _command_for(part: Part) -> str:
+def _command_for(part: SchemaPart) -> str:
     return "forebay migrate" if part == ENGINE else "forebay migrate --service"
 
 
-def _refuse_newer(part: Part, version: int) -> None:
+def _refuse_newer(part: SchemaPart, version: int) -> None:
     if version > part.newest:
         package = part.package if part.package.partition(".")[0] != "forebay" else "forebay"
         raise SchemaError(

@@ -1,6 +1,6 @@
-"""Removing the schema part of a package: its routines, its tables, and what the migrator has recorded of it.
+"""Removes the schema part of a package: its routines, its tables, and the records of the migrator.
 
-Nothing of others is dropped: what they have built upon it stops the removal, and is named.
+Objects of others are not dropped: if one depends on the part, the removal fails and names it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MIGRATOR = {"migration", "part", "part_routine"}
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What the removal of a part drops: each as `type name`."""
+    """The objects that the removal of a part drops, each as `type name`."""
 
     part: str
     tables: Sequence[str]  # with sequences and types
@@ -35,10 +35,10 @@ class Removal:
 
 
 async def plan_removal(conn: Connection, name: str, tables: Sequence[str] = ()) -> Removal:
-    """What there is to drop: the tables that its migrations create, or those that are named.
+    """The objects to drop: the tables that its migrations create, or the named ones.
 
-    Raises: InvalidField when there is no such part, or it comes with forebay, or its tables are not known, or one of
-    them is not its own.
+    Raises: InvalidField if there is no such part, it comes with forebay, its tables are not known, or a table
+    belongs to another part.
     """
     versions = await versions_of(conn)
     installed = {part.name: part for part in all_parts()}
@@ -60,7 +60,7 @@ async def plan_removal(conn: Connection, name: str, tables: Sequence[str] = ()) 
 
 
 def _check_tables(name: str, tables: Sequence[str]) -> None:
-    """Raises: InvalidField for a table that another part has made."""
+    """Raises: InvalidField for a table of another part."""
     owners = dict.fromkeys(_MIGRATOR, "the migrator")
     for part in all_parts():
         if part.name != name:
@@ -75,9 +75,9 @@ def _named(row: asyncpg.Record) -> str:
 
 
 async def remove_part(conn: Connection, removal: Removal) -> None:
-    """Drop it, in the transaction of the caller.
+    """Drop the objects, in the transaction of the caller.
 
-    Raises: SchemaError when something else depends on it.
+    Raises: SchemaError if another object depends on one of them.
     """
     tables = [each.removeprefix("table ") for each in removal.tables if each.startswith("table ")]
     others = [each for each in removal.tables if not each.startswith("table ")]
@@ -87,7 +87,7 @@ async def remove_part(conn: Connection, removal: Removal) -> None:
 
 
 async def _drop(conn: Connection, left: Sequence[str]) -> None:
-    """Each as soon as nothing of the others depends on it."""
+    """Drop each object as soon as no other depends on it."""
     while left:
         stuck = [(each, error) for each in left if (error := await _try_drop(conn, each)) is not None]
         if len(stuck) == len(left):
@@ -99,7 +99,7 @@ async def _drop(conn: Connection, left: Sequence[str]) -> None:
 
 
 async def _try_drop(conn: Connection, each: str) -> asyncpg.PostgresError | None:
-    """Why it cannot be dropped yet."""
+    """The error if it cannot be dropped yet."""
     try:
         async with conn.transaction():
             await conn.execute(f"drop {each}")

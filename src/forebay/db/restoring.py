@@ -1,6 +1,6 @@
-"""Reading a backup in place of what is there: that is kept aside until the backup is read and brought up to date.
+"""Restoring a backup: the present schema is renamed, and dropped after the backup was restored and migrated.
 
-Views outside of the schema that packages offer stay: they are told to read the new tables.
+Views of packages outside of the schema are kept, and refreshed to read the new tables.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ load = statements("forebay.db")
 
 
 async def put_aside(conn: Connection, offered: Sequence[OutsideViews]) -> None:
-    """Make way for the backup.
+    """Rename the present schema.
 
-    Raises: ForebayError when something outside of the schema would be lost with it; it is named.
+    Raises: ForebayError with the names of objects outside of the schema that would be lost with it.
     """
     async with conn.transaction():
         await _check_dependents(conn, "forebay", offered)
@@ -30,12 +30,12 @@ async def put_aside(conn: Connection, offered: Sequence[OutsideViews]) -> None:
 
 
 async def put_back(conn: Connection) -> None:
-    """Undo it, if it was done; the schema that was read from the backup goes."""
+    """Undo the renaming, if there was one; the restored schema is dropped."""
     await conn.execute(load("put_schema_back"))
 
 
 async def drop_aside(conn: Connection, offered: Sequence[OutsideViews]) -> None:
-    """Drop what was there before; all or nothing."""
+    """Drop the renamed schema, in one transaction."""
     async with conn.transaction():
         for views in offered:
             await views.refresh(conn)

@@ -1,8 +1,8 @@
-"""Replacing the routines of a schema part: its functions, views and triggers, and the rights that it grants.
+"""Replaces the routines of a schema part: its functions, views and triggers, and the rights that it grants.
 
-What each part has made is recorded, so that what a later release has no more is dropped, and nothing of others is. A
-name belongs to one part. A routine may move to another part: that part takes it over when its former one declares it no
-more.
+The routines of each part are recorded, so that those that a later release no longer has are dropped, and those of
+others are not. A name belongs to one part. A routine can move to another part, once its former part no longer declares
+it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from forebay.db.pool import Connection
-    from forebay.db.schema_parts import Part
+    from forebay.db.schema_parts import SchemaPart
 
 load = statements("forebay.db")
 
-# Another return type, other columns of a view, or a call that fits an old function and its new form.
+# A different return type, other columns of a view, or a call that matches an old function and its new form.
 _NOT_REPLACEABLE = (
     asyncpg.InvalidFunctionDefinitionError,
     asyncpg.InvalidTableDefinitionError,
@@ -34,10 +34,10 @@ _NOT_REPLACEABLE = (
 _DEPENDED_UPON = (asyncpg.DependentObjectsStillExistError,)
 
 
-async def replace_routines(conn: Connection, part: Part) -> None:
-    """Make the routines of a part those of this release.
+async def replace_routines(conn: Connection, part: SchemaPart) -> None:
+    """Replace the routines of a part by those of this release.
 
-    Raises: SchemaError when something that users have built upon one of them would be lost, or one of them belongs to
+    Raises: SchemaError if an object of a user depends on a routine that has to be dropped, or a routine belongs to
     another part.
     """
     if await are_current(conn, part):
@@ -53,23 +53,23 @@ async def replace_routines(conn: Connection, part: Part) -> None:
         ) from error
 
 
-async def are_current(conn: Connection, part: Part) -> bool:
+async def are_current(conn: Connection, part: SchemaPart) -> bool:
     """Whether the routines of a part are those of this release, with the rights that it grants."""
     stored = await conn.fetchval("select routines from forebay.part where name = $1", part.name)
     return stored is not None and stored == await _fingerprint(conn, part)
 
 
-async def _fingerprint(conn: Connection, part: Part) -> str:
-    """Roles count: when an administrator has created those that we could not create, they are to be granted rights."""
+async def _fingerprint(conn: Connection, part: SchemaPart) -> str:
+    """Includes the number of roles: roles that an administrator creates later must be granted their rights."""
     if part == ENGINE:
         return part.digest
     return f"{part.digest} for {await conn.fetchval(load('count_roles'))} roles"
 
 
-async def _take_over_moved(conn: Connection, part: Part) -> None:
-    """Release the routines that have moved here from other parts.
+async def _take_over_moved(conn: Connection, part: SchemaPart) -> None:
+    """Take over the routines that have moved here from other parts.
 
-    Raises: SchemaError for one that another part still has.
+    Raises: SchemaError for a routine that another part still declares.
     """
     installed = {each.name: each for each in all_parts()}
     for row in await conn.fetch(load("list_claimed_routines"), part.name, list(part.routine_keys)):
@@ -106,11 +106,11 @@ async def keeping_others(conn: Connection, part: str) -> AsyncGenerator[None]:
             )
 
 
-async def _make_or_remake(conn: Connection, part: Part) -> None:
+async def _make_or_remake(conn: Connection, part: SchemaPart) -> None:
     try:
         await _make(conn, part, unchanged=_NOT_REPLACEABLE)
     except _NOT_REPLACEABLE:
-        # Only made anew. What others were granted on them is granted again.
+        # They must be dropped and created. Rights that others were granted on them are granted again.
         async with conn.transaction():
             grants = await conn.fetch(load("list_routine_grants"))
             for row in await conn.fetch(load("drop_routines"), part.name, list(part.routine_names)):
@@ -122,10 +122,10 @@ async def _make_or_remake(conn: Connection, part: Part) -> None:
                     await conn.execute(row["statement"])
 
 
-async def _make(conn: Connection, part: Part, *, unchanged: tuple[type[asyncpg.PostgresError], ...] = ()) -> None:
+async def _make(conn: Connection, part: SchemaPart, *, unchanged: tuple[type[asyncpg.PostgresError], ...] = ()) -> None:
     async with conn.transaction():
         before = [row["version"] for row in await conn.fetch(load("list_routines"))]
-        # Files are in no order that their calls would need.
+        # The order of the files does not follow their calls.
         await conn.execute("set local check_function_bodies = off")
         await run_files(conn, part.name, part.routine_files, unchanged=(*unchanged, *_DEPENDED_UPON))
         for row in await conn.fetch(load("note_routines"), part.name, before, list(part.routine_names)):

@@ -71,8 +71,8 @@ class Migration:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A package with a schema; `package` is the name to import it by, which nothing here does."""
+class SchemaPart:
+    """A package with a schema; `package` is its import name, although it is not imported here."""
 
     name: str
     package: str
@@ -81,7 +81,7 @@ class Part:
     def migrations(self) -> tuple[Migration, ...]:
         """All numbered migrations, in order.
 
-        Raises: DefinitionError for a file that has no number, or that of another one.
+        Raises: DefinitionError for a file without a number, or with a number that another file has.
         """
         return _migrations(self)
 
@@ -101,7 +101,7 @@ class Part:
 
     @property
     def routines(self) -> str:
-        """The text of all of them."""
+        """The text of all these files."""
         return "\n".join(file.text for file in self.routine_files)
 
     @property
@@ -112,7 +112,7 @@ class Part:
 
     @property
     def routine_keys(self) -> frozenset[str]:
-        """The same as "type name": what only one part may have. The names of triggers belong to their tables."""
+        """The same as "type name"; only one part may have each. The names of triggers belong to their tables."""
         made, triggers = _MADE.findall(self.routines), _TRIGGER.findall(self.routines)
         keys = {f"{'view' if kind.lower() == 'view' else 'function'} {name}" for kind, name in made}
         return frozenset(keys | {f"trigger {name} on forebay.{table}" for name, table in triggers})
@@ -123,7 +123,7 @@ class Part:
 
     @property
     def folder(self) -> Path | None:
-        """Where its SQL lies; None when the package has none, or is not installed."""
+        """The folder of its SQL; None if the package has none, or is not installed."""
         spec = find_spec(self.package)
         for place in (spec and spec.submodule_search_locations) or ():
             folder = Path(place) / "sql"
@@ -133,7 +133,7 @@ class Part:
 
 
 @cache
-def _migrations(part: Part) -> tuple[Migration, ...]:
+def _migrations(part: SchemaPart) -> tuple[Migration, ...]:
     files = sorted(part.folder.glob("migrations/*.sql")) if part.folder else []
     found: dict[int, Migration] = {}
     for file in files:
@@ -147,44 +147,44 @@ def _migrations(part: Part) -> tuple[Migration, ...]:
 
 
 @cache
-def _routine_files(part: Part) -> tuple[SqlFile, ...]:
+def _routine_files(part: SchemaPart) -> tuple[SqlFile, ...]:
     if part.folder is None:
         return ()
     files = sorted(part.folder.glob("routines/**/*.sql"))
     return tuple(SqlFile(file.relative_to(part.folder).as_posix(), file.read_text("utf-8")) for file in files)
 
 
-def _short(part: Part, file: Path) -> str:
-    """A migration as people find it in the package."""
+def _short(part: SchemaPart, file: Path) -> str:
+    """The package and the path of a migration, for messages."""
     return f"{part.package}, sql/migrations/{file.name}"
 
 
-ENGINE = Part("engine", "forebay.engine")
-SERVICE = tuple(Part(name, f"forebay.{name}") for name in ("identity", "storage", "api", "intake"))
+ENGINE = SchemaPart("engine", "forebay.engine")
+SERVICE = tuple(SchemaPart(name, f"forebay.{name}") for name in ("identity", "storage", "api", "intake"))
 
 
 @cache
-def package_parts() -> tuple[Part, ...]:
+def package_parts() -> tuple[SchemaPart, ...]:
     """The parts of the pipeline packages that are installed; a package with the name of one of forebay's own parts is
     left out."""
-    own, found = {part.name for part in (ENGINE, *SERVICE)}, list[Part]()
+    own, found = {part.name for part in (ENGINE, *SERVICE)}, list[SchemaPart]()
     for package in packages():
         if package.name in own:
             reason = f"{package.module} has the name {package.name!r}, which forebay uses itself: rename it"
             leave_out(package, DefinitionError(reason))
-        elif (part := Part(package.name, package.module)).folder is not None:
+        elif (part := SchemaPart(package.name, package.module)).folder is not None:
             found.append(part)
     return tuple(found)
 
 
-def all_parts() -> tuple[Part, ...]:
+def all_parts() -> tuple[SchemaPart, ...]:
     """Every part that is installed, in the order in which they are migrated."""
     return (ENGINE, *SERVICE, *package_parts())
 
 
-def parts_for(modules: Iterable[str]) -> tuple[Part, ...]:
-    """What code in these modules needs: the engine; for that of the service or of a pipeline package the service, too;
-    and the package's own part."""
+def parts_for(modules: Iterable[str]) -> tuple[SchemaPart, ...]:
+    """The parts that code in these modules needs: the engine, for code of the service or of a pipeline package also the
+    service, and the part of the package."""
     used = [package for package in packages() if any(_is_within(name, package.module) for name in modules)]
     if not used and not any(_is_within(name, part.package) for name in modules for part in SERVICE):
         return (ENGINE,)

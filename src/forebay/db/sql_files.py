@@ -1,4 +1,4 @@
-"""Running the SQL files of a schema part; an error names the file and the line of the statement."""
+"""Runs the SQL files of a schema part; an error names the file and the line of the statement."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SqlFile(NamedTuple):
 
 
 def split_statements(text: str) -> Iterator[tuple[int, str]]:
-    """The statements of a text, each with the place where it begins."""
+    """The statements of a text, each with its offset."""
     start, depth = 0, 0
     for token in _TOKEN.finditer(text):
         if token["body"]:
@@ -52,7 +52,7 @@ def split_statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _statement(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """One without the comments before it; none when there is nothing else."""
+    """A statement without preceding comments; nothing if there is only a comment."""
     found = _BLANK.match(text, start, end)
     begin = found.end() if found else start
     if begin < end:
@@ -105,7 +105,7 @@ def _failed(part: str, where: str, error: asyncpg.PostgresError, done: str) -> S
 
 
 def _place(files: Sequence[SqlFile], offset: int | None) -> str:
-    """The file and the line at this place in the text of all."""
+    """The file and the line at an offset in the text of all files."""
     if offset is None:
         return files[0].name.partition("/")[0] if len(files) > 1 else files[0].name
     for file in files:
@@ -116,13 +116,13 @@ def _place(files: Sequence[SqlFile], offset: int | None) -> str:
 
 
 def _position(error: asyncpg.PostgresError) -> int | None:
-    """Where the server found fault with a text, if it says so."""
+    """The offset of the error, if the server reports it."""
     return int(error.position) - 1 if error.position else None
 
 
 async def _find(conn: Connection, text: str, error: asyncpg.PostgresError) -> int | None:
-    """The place of the statement that failed. Errors of statements that were understood have none: they are run once
-    more, one by one."""
+    """The offset of the failed statement. Errors at execution have no position: then the statements are run again, one
+    by one."""
     if (position := _position(error)) is not None:
         return position
     again = conn.transaction()

@@ -1,4 +1,4 @@
-"""Files that come in, as typed calls; and the writes that steps hand over for them."""
+"""Typed calls for incoming files, and the statements that steps return for them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ load = statements("forebay.intake")
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file that comes in: whole, in parts, or from a source where it is still to be fetched."""
+    """An incoming file: uploaded as a whole or in parts, or still to be fetched from a source."""
 
     name: str
     size: int | None = None
@@ -37,7 +37,7 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class FileTerms:
-    """What is said about the job of a file."""
+    """The options of the job of a file."""
 
     key: str | None = None
     priority: int = 0
@@ -47,7 +47,7 @@ class FileTerms:
 
 @dataclass(frozen=True, slots=True)
 class AddedFile:
-    """The job of a file, and the target's reference. A content that was taken before may have none any more: 0."""
+    """The job of a file, and the target's reference; 0 if the content was taken before and its file is deleted."""
 
     reference: int
     job_id: int
@@ -66,7 +66,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class IntakeFile:
-    """A file that comes in, as far as it has come."""
+    """An incoming file and its state."""
 
     target: str
     reference: int
@@ -87,15 +87,15 @@ class IntakeFile:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it takes no more parts: it has come, or was given up."""
+        """Whether it accepts no more parts: it is complete, or the upload was cancelled."""
         return self.intake_job_id is not None
 
 
-# A file comes in.
+# Receiving a file.
 
 
 async def make_owner(conn: Connection, owner: str) -> int:
-    """The number of an owner, who may be new."""
+    """The id of an owner, created if necessary."""
     async with translating_errors():
         return int(await conn.fetchval(load("make_owner"), owner))
 
@@ -103,7 +103,7 @@ async def make_owner(conn: Connection, owner: str) -> int:
 async def add(
     conn: Connection, target: str, pipelines: Sequence[str], owner_id: int, new: NewFile, terms: FileTerms
 ) -> AddedFile:
-    """Open the job of a file of a target without rows of its own, or find the file that has the key."""
+    """Open the job of a file, for a target without tables; or find the file with the same key."""
     about = (
         target,
         list(pipelines),
@@ -122,21 +122,21 @@ async def add(
 
 
 async def begin_part(conn: Connection, target: str, reference: int, start: int) -> str | None:
-    """The name of the object that a part is to be; None when the file takes no more."""
+    """The name for the object of a new part; None if the file accepts no more parts."""
     row = await fetch_row(conn, load("begin_part"), target, reference, start)
     return None if row is None else str(row["name"])
 
 
 async def end_part(conn: Connection, target: str, reference: int, part: FilePart) -> bool:
-    """The part is in the store; false when another came in its place."""
-    # By a statement of its own: the next one then sees what those have counted who had the lock before.
+    """Record that the part is stored; false if another part took its place."""
+    # A separate statement: the next one then sees the parts that earlier holders of the lock have recorded.
     await execute(conn, load("lock_intake_file"), target, reference)
     args = (target, reference, part.start, part.name, part.size, part.sha256)
     return await fetch_row(conn, load("end_part"), *args) is not None
 
 
 async def drop_part(conn: Connection, target: str, reference: int, start: int, name: str) -> None:
-    """The part did not come whole."""
+    """Delete a part that was not received completely."""
     await execute(conn, load("drop_part"), target, reference, start, name)
 
 
@@ -149,14 +149,14 @@ async def begin_receiving(
     *,
     delay: float | None = None,
 ) -> int:
-    """Submit the job that receives the file, now or after so many seconds; tells its number."""
+    """Submit the job that receives the file, now or after `delay` seconds; returns its id."""
     row = await fetch_row(conn, load("begin_receiving"), target, reference, pipeline, trace, delay)
     assert row is not None  # noqa: S101 - the function always answers one row
     return int(row[0])
 
 
 async def give_up(conn: Connection, target: str, reference: int) -> None:
-    """The upload is over before it was complete; what has come of it is deleted later."""
+    """End an incomplete upload; its parts are deleted later."""
     await execute(conn, load("give_up_upload"), target, reference)
 
 
@@ -164,7 +164,7 @@ async def give_up(conn: Connection, target: str, reference: int) -> None:
 
 
 async def get(conn: Connection | Pool, target: str, reference: int) -> IntakeFile | None:
-    """The file, if whoever asks may see it."""
+    """The file, if the role of the connection may see it."""
     row = await fetch_row(conn, load("get_intake_file"), target, reference)
     if row is None:
         return None
@@ -173,7 +173,7 @@ async def get(conn: Connection | Pool, target: str, reference: int) -> IntakeFil
 
 
 async def parts(pool: Pool, target: str, reference: int) -> list[FilePart]:
-    """What has come of an upload, one after the other."""
+    """The consecutive parts of an upload, from its start."""
     listed: list[FilePart] = []
     for row in await fetch(pool, load("list_parts"), target, reference):
         if row["start"] == sum(part.size for part in listed):
@@ -188,7 +188,7 @@ async def content(pool: Pool, file_id: int) -> tuple[str, int] | None:
 
 
 async def problem(conn: Connection, job_id: int) -> str | None:
-    """Why the file of a job is not received."""
+    """Why the file of a job was not received."""
     row = await fetch_row(conn, load("get_problem"), job_id)
     return None if row is None else row["problem"]
 
@@ -197,15 +197,26 @@ async def problem(conn: Connection, job_id: int) -> str | None:
 
 
 async def drop_parts(pool: Pool, target: str, reference: int) -> list[str]:
-    """The file is stored as a whole: its parts go. Their names are told, for the objects to be deleted."""
+    """Delete the parts of a stored file; returns their names, so that the caller can delete the objects."""
     return [row["name"] for row in await fetch(pool, load("drop_parts"), target, reference)]
 
 
 async def tidy(
     pool: Pool, target: str, grace: timedelta, now: datetime | None = None, *, keeps_files: bool
 ) -> tuple[int, list[str]]:
-    """Delete what is over; how many files went, and the keys of objects that are to be deleted."""
+    """Delete expired rows; returns the number of deleted files, and the keys of objects to delete."""
     return tidied(await fetch_row(pool, load("tidy_intake"), target, keeps_files, grace, now))
+
+
+async def list_target_rows(conn: Connection, targets: Sequence[str]) -> list[str]:
+    """The targets that have rows."""
+    return [row["target"] for row in await fetch(conn, load("list_target_rows"), list(targets))]
+
+
+async def delete_target_rows(conn: Connection, targets: Sequence[str]) -> list[tuple[int, str]]:
+    """Delete all rows of these targets; returns the reference and the name of each part whose object is left."""
+    rows = await fetch(conn, load("delete_target_rows"), list(targets))
+    return [(row["reference"], row["name"]) for row in rows]
 
 
 def tidied(row: asyncpg.Record | None) -> tuple[int, list[str]]:
@@ -213,21 +224,21 @@ def tidied(row: asyncpg.Record | None) -> tuple[int, list[str]]:
     return row[0], row[1]
 
 
-# What steps hand over.
+# Statements that steps return.
 
 
 def write_received(target: str, reference: int, file_id: int, size: int) -> Statement:
-    """The file is whole, and stored as this one."""
+    """The statement that records the stored file."""
     return Statement(load("write_received"), (target, reference, file_id, size))
 
 
 def write_problem(target: str, reference: int, problem: str) -> Statement:
-    """It cannot be received for now."""
+    """The statement that records why the file is not received."""
     return Statement(load("write_problem"), (target, reference, problem))
 
 
 def write_item(job_id: int, given: Mapping[str, Any]) -> Statement:
-    """The file becomes the only item of its job."""
+    """The statement that makes the file the only item of its job."""
     return Statement(load("add_intake_item"), (job_id, to_text(given)))
 
 

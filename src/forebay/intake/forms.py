@@ -1,4 +1,4 @@
-"""Files that come whole, with a form."""
+"""Files that are uploaded as a whole, with a form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FormFile:
-    """A file that came with a form."""
+    """A file of a form."""
 
     about: Announced
     file: IO[bytes]
@@ -39,7 +39,7 @@ class FormFile:
 
 
 async def read(target: IntakeTarget, form: FormData, settings: Settings) -> FormFile:
-    """The file that a form brings.
+    """The file of a form.
 
     Raises: Problem, or RequestValidationError that names the field.
     """
@@ -66,7 +66,7 @@ def _check(target: IntakeTarget, file: IO[bytes]) -> None:
 async def accept(
     target: IntakeTarget, state: State, who: Principal, idempotent: Idempotency, upload: FormFile
 ) -> Answer:
-    """Store the file and submit its receiving; answers when the file is safe."""
+    """Store the file and submit the job that receives it; returns when the file is stored."""
     pools: RolePools = state.pools
     async with pools.own(who) as conn:
         if (known := await idempotent.answer(conn, who)) is not None:
@@ -85,7 +85,7 @@ async def accept(
 
 
 def answer_of(target: IntakeTarget, added: AddedFile) -> dict[str, Any]:
-    """What `POST /api/jobs` answers for a file."""
+    """The response of `POST /api/jobs` for a file."""
     return {
         "jobId": str(added.job_id),
         target.reference_field: str(added.reference),
@@ -95,7 +95,7 @@ def answer_of(target: IntakeTarget, added: AddedFile) -> dict[str, Any]:
 
 
 async def _store(target: IntakeTarget, state: State, who: Principal, added: AddedFile, upload: FormFile) -> None:
-    """Stores the file, or what is missing of it when it is sent again."""
+    """Store the file, or the missing rest of it if it is sent again."""
     start, writer = 0, uploads.PartWriter(target, state, who, added.reference)
     if not added.created:
         async with state.pools.own(who) as conn:

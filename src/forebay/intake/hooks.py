@@ -1,4 +1,4 @@
-"""The jobs of a target: submitted as files."""
+"""Jobs of a target, which are submitted as files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from forebay.hooks import Answer
     from forebay.intake.target import IntakeTarget
 
-# Commands need little of this: what only one of the hooks needs is imported by it.
+# Commands need few of these modules: each hook imports its own.
 
 
 class IntakeHooks(JobHooks):
-    """Files that `POST /api/jobs` brings, or names in a source."""
+    """Files that are sent with `POST /api/jobs`, or named there as files of a source."""
 
     def __init__(self, target: Callable[[], IntakeTarget]) -> None:
         self._target = target

@@ -1,4 +1,4 @@
-"""Files of this machine, stored and submitted without HTTP: by commands and by the demo."""
+"""Local files, stored and submitted without HTTP, by commands and the demo."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """What a file of this machine has, and when it is received: at once, or after so many seconds."""
+    """A local file; `delay` is the number of seconds after which it is received."""
 
     new: NewFile
     content: bytes | Path
@@ -33,7 +33,7 @@ class LocalFile:
 async def submit_file(
     target: IntakeTarget, conn: Connection, store: Store, owner: str, file: LocalFile, terms: FileTerms
 ) -> AddedFile:
-    """Store a file and submit its receiving; a file whose key is known, and that is complete, is left as it is.
+    """Store a file and submit the job that receives it; a complete file with a known key is left unchanged.
 
     Raises: ConflictError when the upload with this key was given up, or another process stores the same file.
     """

@@ -1,4 +1,4 @@
-"""The parts of an upload in the store, and how they become one file again."""
+"""The parts of an upload in the store, and how they are joined."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def part_key(reference: int, name: str) -> str:
-    """Where a part of an upload is in the store; its name is random and unique."""
+    """The key of a part in the store; its name is random and unique."""
     return f"uploads/{reference}/{name}"
 
 
 async def joined(store: Store, file: IntakeFile, parts: Sequence[FilePart]) -> AsyncGenerator[bytes]:
     """The content of an upload, part by part.
 
-    Raises: DataError when a part is missing, or has another content than was sent.
+    Raises: DataError if a part is missing or damaged.
     """
     if file.size is not None and sum(part.size for part in parts) != file.size:
         raise DataError(f"{file.name} did not come whole: send it again")

@@ -1,10 +1,10 @@
-"""Receiving: a file is fetched or put together, stored, and handed over to its target.
+"""Receiving: a file is fetched, or joined from its parts, stored, and passed to its target.
 
     receive → what the target adds
-            → put_away
+            → clean_up
 
-One way for uploads, folders, S3, FTP and SFTP. Each target has a pipeline of its own, so that no target waits for the
-files of another.
+It is the same for uploads, folders, S3, FTP and SFTP. Each target has its own pipeline, so that no target waits for
+the files of another.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ LONG_S = 12 * 3600.0
 
 
 class Incoming(BaseModel):
-    """A file that is to be received: the target's reference."""
+    """The target's reference of a file to receive."""
 
     reference: Annotated[int, Field(ge=1)]
 
 
 class Received(BaseModel):
-    """The content, and which version it was at its source."""
+    """The stored content, and its version at the source."""
 
     sha256: str
     size: int
@@ -66,28 +66,35 @@ class ReceivingPipeline(Pipeline[Incoming]):
         super().__init__(target.receiving, Incoming, internal=True)
         self.target = target
         self.receive = self._declare_receive()
-        self._declare_put_away()
+        self._declare_clean_up()
 
     def _declare_receive(self) -> Step[Incoming, Received]:
-        # Two files at least are received at a time: what takes long must not keep all others waiting.
+        # At least two files are received at a time, so that a slow one does not block all others.
         @self.step(timeout=LONG_S, concurrency=(2, 4), retry=PATIENT, max_expiries=1000)
         async def receive(ctx: Context, given: Incoming) -> Done[Received] | Skip:
-            """Fetches the file, or puts its parts together, and stores it."""
+            """Fetch the file, or join its parts, and store it."""
             return await _receive(ctx, self.target, given.reference)
 
         return receive
 
-    def _declare_put_away(self) -> None:
-        @self.step(after=self.receive, optional=True, timeout=600, concurrency=(1, 4), retry=PATIENT)
-        async def put_away(ctx: Context, given: Incoming, received: Received) -> bool | Skip:
-            """Deletes the parts, and deletes or moves the file at its source as that is declared; false when it has
-            changed since, and stays."""
-            return await _put_away(ctx, self.target, given.reference, received)
+    def _declare_clean_up(self) -> None:
+        @self.step(
+            after=self.receive,
+            optional=True,
+            timeout=600,
+            concurrency=(1, 4),
+            retry=PATIENT,
+            renamed_from="put_away",
+        )
+        async def clean_up(ctx: Context, given: Incoming, received: Received) -> bool | Skip:
+            """Delete the parts, and delete or move the file at its source as declared there; false if the file has
+            changed meanwhile and therefore stays."""
+            return await _clean_up(ctx, self.target, given.reference, received)
 
 
 @cache
 def receiving_pipeline(target: IntakeTarget) -> ReceivingPipeline:
-    """The pipeline that receives the files of a target: always the same one."""
+    """The pipeline that receives the files of a target; the same object in every call."""
     return ReceivingPipeline(target)
 
 
@@ -97,7 +104,7 @@ async def _receive(ctx: Context, target: IntakeTarget, reference: int) -> Done[R
     if file is None:
         return Skip("the file was deleted", item=True)
     if file.file_id is not None and (known := await db.content(database, file.file_id)) is not None:
-        return Done(Received(sha256=known[0], size=known[1]))  # it is read once more
+        return Done(Received(sha256=known[0], size=known[1]))  # it was received before
     ctx.progress(note="receiving the file")
     try:
         stored, version = await (_uploaded if file.source is None else _fetched)(ctx, target, file, blobs)
@@ -139,18 +146,18 @@ def is_last(ctx: Context, retry: Retry, error: Exception) -> bool:
 
 
 async def end_job(database: Pool, job_id: int, told: SourceRows) -> None:
-    """Ends the job of a file whose content never comes: the item in error says why."""
+    """End the job of a file that cannot be received, with a failed item that gives the reason."""
     stream = JobStream(adapter_for(database))
     await stream.reopen(job_id)
     if not stream.is_sealed:
-        with suppress(ConflictError):  # it was cancelled meanwhile
+        with suppress(ConflictError):  # it has been cancelled
             await stream.send(told, BatchSize(), seal=True)
 
 
 async def _uploaded(ctx: Context, target: IntakeTarget, file: IntakeFile, blobs: Blobs) -> tuple[Stored, None]:
-    """Puts the parts of an upload together.
+    """Join the parts of an upload.
 
-    Raises: DataError when the file did not come whole, or is damaged.
+    Raises: DataError if the file is incomplete or damaged.
     """
     parts = await db.parts(await ctx.get(resources.database), target.name, file.reference)
     async with aclosing(joined(blobs.store, file, parts)) as content:
@@ -164,7 +171,7 @@ async def _uploaded(ctx: Context, target: IntakeTarget, file: IntakeFile, blobs:
 
 
 async def _fetched(ctx: Context, target: IntakeTarget, file: IntakeFile, blobs: Blobs) -> tuple[Stored, str]:
-    """Fetches a file from its source, and continues where an earlier attempt was cut off; which version it is.
+    """Fetch a file from its source, continuing an interrupted attempt; returns it with its version.
 
     Raises: DataError when the file has changed, or is too large.
     """
@@ -199,7 +206,7 @@ async def _watched(ctx: Context, content: AsyncIterator[bytes], size: int | None
         yield chunk
 
 
-async def _put_away(ctx: Context, target: IntakeTarget, reference: int, received: Received) -> bool | Skip:
+async def _clean_up(ctx: Context, target: IntakeTarget, reference: int, received: Received) -> bool | Skip:
     database, blobs = await ctx.get(resources.database), await ctx.get(resources.blobs)
     for name in await db.drop_parts(database, target.name, reference):
         await blobs.store.delete(part_key(reference, name))

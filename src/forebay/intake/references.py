@@ -1,4 +1,4 @@
-"""Files of declared sources that somebody names by their paths."""
+"""Files of declared sources that are submitted by their paths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 async def accept(target: IntakeTarget, state: State, who: Principal, idempotent: Idempotency, body: NewJob) -> Answer:
-    """Take a file of a declared source, which is fetched in the background.
+    """Submit a file of a declared source; it is fetched in the background.
 
     Raises: Problem, RequestValidationError or NotFoundError that names the field.
     """
@@ -56,7 +56,7 @@ async def accept(target: IntakeTarget, state: State, who: Principal, idempotent:
 
 
 def _checked_path(path: str) -> str:
-    """A path within a source, as sources take it."""
+    """A normalized path within a source."""
     try:
         return "/".join(checked_path(checked_text("file", path, 500)))
     except DataError as error:

@@ -1,4 +1,4 @@
-"""Scans: files of declared sources are taken, each content once, however often a scan is repeated or killed."""
+"""Scans: take files from declared sources, each content once, even if a scan is repeated or killed."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ ACTOR = "scan"
 
 
 class ScanRequest(BaseModel):
-    """A source that is to be looked through."""
+    """A source to scan."""
 
     source: Annotated[str, Field(min_length=1, max_length=50)]
 
 
 class Scanned(BaseModel):
-    """What a scan has met."""
+    """The result of a scan."""
 
     taken: int
     known: int
-    unsettled: int = Field(description="files that may still be written: the next scan looks again")
+    unsettled: int = Field(description="files that may still be written; the next scan checks them again")
     left_out: dict[str, str] = Field(description="the first files that are not taken, and why")
     left_out_count: int
     is_whole: bool
 
 
 class ScanPipeline(Pipeline[ScanRequest]):
-    """The pipeline that scans the sources of one target; those with a schedule are scanned at its times."""
+    """The pipeline that scans the sources of one target, on request and by the schedules of the sources."""
 
     def __init__(self, target: IntakeTarget) -> None:
         super().__init__(target.scanning, ScanRequest, internal=True)
@@ -57,7 +57,7 @@ class ScanPipeline(Pipeline[ScanRequest]):
     def _declare_scan(self) -> None:
         @self.step(timeout=3600, concurrency=(1, 4), retry=Retry(attempts=5, base=5.0), max_expiries=1000)
         async def scan(ctx: Context, wanted: ScanRequest) -> Scanned:
-            """Takes the files that are new, or have changed; they are fetched by their own jobs."""
+            """Take new and changed files; each is fetched by its own job."""
             async with opened_source(ctx, self.target, wanted.source) as source:
                 return await _take_all(ctx, self.target, source)
 
@@ -68,7 +68,7 @@ class ScanPipeline(Pipeline[ScanRequest]):
         except ConfigError as error:
             sources, problem = Sources(), str(error)
         if problem:
-            # Nothing else of the worker needs them; doctor, and a scan, say the same.
+            # The rest of the worker does not need them; `doctor` and scans report the same problem.
             log.warning("sources_declared_wrongly", error=problem)
         for each in sources.good:
             if each.schedule:
@@ -78,7 +78,7 @@ class ScanPipeline(Pipeline[ScanRequest]):
 
 @cache
 def scan_pipeline(target: IntakeTarget) -> ScanPipeline:
-    """The pipeline that scans the sources of a target: always the same one."""
+    """The pipeline that scans the sources of a target; the same object in every call."""
     return ScanPipeline(target)
 
 
@@ -118,7 +118,7 @@ async def _take_all(ctx: Context, target: IntakeTarget, source: Source) -> Scann
 
 
 def options_of(target: IntakeTarget, declared: SourceSpec) -> BaseModel:
-    """What is declared of the files of a source.
+    """The options that a source declares for its files.
 
     Raises: ConfigError that names the field.
     """

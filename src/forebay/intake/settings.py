@@ -10,7 +10,7 @@ from forebay.base_settings import PackageSettings
 
 
 class IntakeSettings(PackageSettings):
-    """The base of the settings of such a package; the prefix is that of the package."""
+    """Base class for the settings of such a package, which sets the prefix."""
 
     enabled: bool = Field(default=True, description="accept files; false: uploads are rejected")
     max_file_bytes: int | None = Field(

@@ -1,4 +1,4 @@
-"""What `forebay doctor` finds out about the sources that files are taken from."""
+"""The checks of sources in `forebay doctor`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from forebay.services.sources import SourceSpec
     from forebay.settings import Settings
 
-_SECONDS = 10.0  # for an answer, and three times as long for all of them
-_ENTRIES = 1000  # that are looked at
+_SECONDS = 10.0  # for a response; a whole source gets three times as long
+_ENTRIES = 1000  # that are listed at most
 _GUIDE = "fix that: docs/howto/sources.md tells how they are declared"
 
 
 async def check(target: IntakeTarget, settings: Settings) -> list[Finding]:
-    """Whether they are declared rightly, and can be listed; nothing when none are configured."""
+    """Check that the sources are declared correctly and can be listed; nothing if none are configured."""
     folder = target.own_settings(settings).sources
     if folder is None:
         return []
@@ -65,7 +65,7 @@ async def _look(target: IntakeTarget, source: SourceSpec, egress: Egress | None,
 
 
 async def _listed(target: IntakeTarget, source: SourceSpec, egress: Egress | None, settings: Settings) -> str:
-    """What a look at the beginning of it gives."""
+    """The number of files among the first entries, in words."""
     bounds = {"max_entries": min(source.max_entries, _ENTRIES), "timeout_s": min(source.timeout_s, _SECONDS)}
     bounded, roots = source.model_copy(update=bounds), target.own_settings(settings).root_folders
     async with open_source(bounded, egress, settings, roots=roots, names=setting_names(target)) as opened:

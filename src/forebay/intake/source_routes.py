@@ -1,4 +1,4 @@
-"""The sources of a target: which there are, and looking through them now."""
+"""The routes of sources: list and scan them."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class BegunScans(Model):
 
 
 class SourceInfo(Model):
-    """A place that files are taken from."""
+    """A source of files."""
 
     name: str
     kind: str = Field(description="file, s3, ftp, ftps or sftp")
-    owner: str = Field(description="whose the jobs of the files are")
+    owner: str = Field(description="owner of the jobs of its files")
     patterns: list[str]
     recursive: bool
     schedule: str | None
     timezone: str
-    after: str = Field(description="what happens to a file that was taken: keep, delete or move")
+    after: str = Field(description="what is done with a file after it was taken: keep, delete or move")
 
 
 class SourceList(Model):
@@ -69,14 +69,14 @@ def source_router(target: IntakeTarget) -> APIRouter:
 
     @router.get("/sources")
     async def list_sources(who: Reader, settings: SettingsDep) -> SourceList:
-        """The sources whose files become yours; administrators see all."""
+        """List the sources whose files belong to the caller; administrators see all."""
         return SourceList(sources=[_info(each) for each in _visible_sources(target, who, settings)])
 
     @router.post("/scan", status_code=202, openapi_extra={"parameters": [idempotency.ANSWERED_AGAIN]})
     async def scan_sources(
         body: WantedScan, who: Writer, pools: RolePoolsDep, settings: SettingsDep, request: Request
     ) -> BegunScans:
-        """Look through sources now, in the background; their new files become jobs."""
+        """Scan sources now, in the background; new files become jobs."""
         if body.source is None:
             chosen = _visible_sources(target, who, settings)
         else:
@@ -112,12 +112,12 @@ def _info(declared: SourceSpec) -> SourceInfo:
 
 
 def _visible_sources(target: IntakeTarget, who: Principal, settings: Settings) -> list[SourceSpec]:
-    """The sources whose files become the caller's; all for administrators."""
+    """The sources whose files belong to the caller; all for administrators."""
     return [each for each in _sources(target, settings).good if _may_see(who, each.owner)]
 
 
 def find_visible_source(target: IntakeTarget, who: Principal, settings: Settings, name: str) -> SourceSpec:
-    """Raises: NotFoundError when there is none that the caller may see; ConfigError when it is declared wrongly."""
+    """Raises: NotFoundError if the caller sees no such source; ConfigError if its declaration is invalid."""
     sources = _sources(target, settings)
     for each in sources.good:
         if each.name == name and _may_see(who, each.owner):

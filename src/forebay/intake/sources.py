@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from forebay.services.sources import Source, Sources, SourceSpec
     from forebay.settings import Settings
 
-ASKED = "asked "  # begins the version of a file that was asked for by its path, whatever its content is
+ASKED = "asked "  # prefix of the version of a file that was submitted by its path: any content
 
 
 def setting_names(target: IntakeTarget) -> SettingNames:
-    """The settings that messages about sources name."""
+    """The names of the settings, for messages about sources."""
     return SettingNames(target.settings.variable("sources"), target.settings.variable("roots"))
 
 
 def declared_sources(target: IntakeTarget, settings: Settings) -> Sources:
-    """Raises: ConfigError when the folder that declares them is not there."""
+    """Raises: ConfigError if the folder with the declarations does not exist."""
     own = target.own_settings(settings)
     return read_sources(own.sources, own.root_folders, setting_names(target))
 
 
 def find_source(target: IntakeTarget, settings: Settings, name: str) -> SourceSpec:
-    """Raises: ConfigError when there is none of that name, or it is declared wrongly."""
+    """Raises: ConfigError if there is no such source, or its declaration is invalid."""
     return declared_sources(target, settings).find(name)
 
 
@@ -46,8 +46,8 @@ def find_source(target: IntakeTarget, settings: Settings, name: str) -> SourceSp
 async def opened_source(ctx: Context, target: IntakeTarget, name: str) -> AsyncGenerator[Source]:
     """A source within the `async with` block.
 
-    Raises: PermanentError when it is declared wrongly, or not at all: a ConfigError would hold up the files of all
-        others, and this one fails its own only.
+    Raises: PermanentError if its declaration is invalid or missing. A ConfigError would park the queue, and with it the
+        files of all other sources.
     """
     settings = await ctx.get(resources.settings)
     roots, names = target.own_settings(settings).root_folders, setting_names(target)
@@ -61,14 +61,14 @@ async def opened_source(ctx: Context, target: IntakeTarget, name: str) -> AsyncG
 
 
 async def _egress_for(ctx: Context, declared: SourceSpec) -> Egress | None:
-    """What a source needs to be reached; folders need nothing."""
+    """The egress proxy for a remote source; None for a folder."""
     if declared.url.scheme == "file":
         return None
     return await ctx.get(resources.egress)
 
 
 async def version_of(source: Source, file: IntakeFile) -> str:
-    """Which content it is; of a file that somebody has asked for by its path, the present one."""
+    """The version of the content to fetch; the present one if the file was submitted by its path."""
     if not (file.version or "").startswith(ASKED):
         return file.version or ""
     async with aclosing(source.list()) as listed:
@@ -81,7 +81,7 @@ async def version_of(source: Source, file: IntakeFile) -> str:
 async def take(
     target: IntakeTarget, conn: Connection, owner: str, new: NewFile, terms: FileTerms, *, paused: bool, actor: str
 ) -> AddedFile:
-    """Take a file of a source, all or nothing, unless its content was taken before; it is fetched in the background."""
+    """Submit a file of a source in one transaction, unless its content was taken before; it is fetched later."""
     async with translating_errors(), conn.transaction():
         added = await target.add(conn, await db.make_owner(conn, owner), new, terms)
         if added.created:

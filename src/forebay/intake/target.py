@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 
 class NoOptions(BaseModel):
-    """The options of files about which there is nothing to say."""
+    """For targets without options."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class ReceivedFile(BaseModel):
-    """A file that was received and stored: the input of the item that it becomes."""
+    """A received and stored file: the input of its item."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
@@ -54,24 +54,24 @@ class ReceivedFile(BaseModel):
     size: int
     sha256: str
     media_type: str
-    options: dict[str, Any] = Field(default={}, description="as they were given with the file")
+    options: dict[str, Any] = Field(default={}, description="options that were sent with the file")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IntakeTarget:
-    """A pipeline that files come in for. Subclass it to override how a file is added, checked and completed."""
+    """A pipeline that accepts files. Subclass it to override how a file is added, checked and completed."""
 
     name: str
     """The pipeline that files are submitted to, and the key of the target's rows in the database."""
     settings: type[IntakeSettings]
     pipelines: tuple[str, ...] = ()
-    """Pipelines that the jobs of its files may be in, if there are more: the first is the one that files begin in."""
+    """All pipelines that jobs of its files can be in, the first one first; by default only `name`."""
     media_types: tuple[str, ...] = ()
-    """The media types that it accepts, as `image/*`, by the names of the files; none: all."""
+    """The accepted media types, such as `image/*`, determined by file names; empty: all."""
     file_kinds: str = "any kind"
-    """The same for people."""
+    """The accepted files, in words."""
     options: type[BaseModel] = NoOptions
-    """What may be said about a file. A field `paused` that is true pauses its job."""
+    """The options of a file. If it has a field `paused` that is true, the job is paused."""
     options_table: str = "options"
     """The name of the table with these options in the declaration of a source."""
     keeps_files: bool = False
@@ -83,11 +83,11 @@ class IntakeTarget:
     schedule_prefix: str = ""
     """What the names of schedules of scans begin with; `scan NAME ` if it is not given."""
     uploads_path: str = ""
-    """Where files are uploaded by tus; `/api/NAME/uploads` if it is not given."""
+    """The path of uploads by tus; `/api/NAME/uploads` if it is not given."""
     sources_path: str = ""
-    """Below this path are `sources` and `scan`; `/api/NAME` if it is not given."""
+    """The path above `sources` and `scan`; `/api/NAME` if it is not given."""
     reference_field: str = "uploadId"
-    """The name of the reference in answers of the API."""
+    """The name of the reference in responses of the API."""
 
     def __post_init__(self) -> None:
         defaults = {
@@ -101,7 +101,7 @@ class IntakeTarget:
         for name, value in defaults.items():
             object.__setattr__(self, name, getattr(self, name) or value)
 
-    # What a target may override.
+    # Methods that a target can override.
 
     def check_name(self, settings: Settings, name: str) -> str | None:
         """Why a file of this name is not accepted; None when it is."""
@@ -114,49 +114,49 @@ class IntakeTarget:
         return f"is {kind}; accepted are {', '.join(accepted)}"
 
     def accepted_types(self, settings: Settings) -> Sequence[str]:
-        """The media types that it accepts, which may depend on settings."""
+        """The accepted media types, which may depend on settings."""
         return self.media_types
 
     def check_content(self, file: IO[bytes]) -> None:
-        """Look at the content of a file that comes by form, before it is stored.
+        """Check the content of a file that is uploaded by form, before it is stored.
 
-        Raises: DataError when it is not accepted.
+        Raises: DataError if it is not accepted.
         """
 
     async def check_options(self, conn: Connection, settings: Settings, options: BaseModel) -> None:
-        """Look at what is said about a file that comes over HTTP, before anything is stored.
+        """Check the options of a file that is sent over HTTP, before anything is stored.
 
-        Raises: Problem, or InvalidField, when it is not accepted.
+        Raises: Problem or InvalidField if they are not accepted.
         """
 
     async def add(self, conn: Connection, owner_id: int, new: NewFile, terms: FileTerms) -> AddedFile:
-        """Open the job of a file, or find the file that has the key; in the caller's transaction."""
+        """Open the job of a file, or find the file with the same key; in the caller's transaction."""
         return await db.add(conn, self.name, self.pipelines, owner_id, new, terms)
 
     def complete(self, file: IntakeFile, received: ReceivedFile) -> Sequence[Write]:
-        """What is written in the transaction that ends the receiving of a file."""
+        """The statements for the transaction that completes a received file."""
         return [db.write_item(file.job_id, received.model_dump(by_alias=True))]
 
     def failed(self, file: IntakeFile, reason: str) -> SourceRows:
-        """The item that tells why a file was not received, so that its job ends."""
+        """The failed item of a file that was not received, which ends its job."""
         return SourceRows([to_json({"name": file.name})], faults={0: reason})
 
     async def tidy(self, pool: Pool, grace: timedelta, now: datetime | None = None) -> list[str]:
-        """Delete what is over; answers the keys of objects that are to be deleted."""
+        """Delete expired rows; returns the keys of objects to delete."""
         return (await db.tidy(pool, self.name, grace, now, keeps_files=self.keeps_files))[1]
 
-    # What the service asks of it.
+    # Methods that the service calls.
 
     def own_settings(self, settings: Settings) -> IntakeSettings:
         return settings.of(self.settings)
 
     def max_bytes(self, settings: Settings) -> int:
-        """Most bytes that a file may have."""
+        """The maximum size of a file."""
         own = self.own_settings(settings).max_file_bytes
         return settings.api_max_upload_bytes if own is None else min(own, settings.api_max_upload_bytes)
 
     def routers(self) -> tuple[APIRouter, ...]:
-        """Its routes: uploads by tus, and sources."""
+        """Its routes for uploads by tus and for sources."""
         from forebay.intake.source_routes import source_router  # noqa: PLC0415 - only the API needs them
         from forebay.intake.tus import upload_router  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Uploads that can be resumed: the tus protocol (tus.io, version 1.0.0), for the files of a target."""
+"""Resumable uploads of files of a target: the tus protocol (tus.io, version 1.0.0)."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ def upload_router(target: IntakeTarget) -> APIRouter:
 
     @router.options("", status_code=204)
     async def describe(request: Request) -> Response:
-        """What is spoken here, for clients of tus."""
+        """The supported version and extensions of tus."""
         most = str(target.max_bytes(request.app.state.settings))
         extra = {"Tus-Version": _VERSION, "Tus-Extension": "creation,termination", "Tus-Max-Size": most}
         return Response(status_code=204, headers=_SPEAKS | extra)
 
     @router.post("", status_code=201, responses=_KNOWN | _OTHER_VERSION)
     async def begin_upload(request: Request, length: Length, metadata: Metadata = "") -> Response:
-        """Announce a file; answers where its bytes are to be sent, and the job that its content becomes."""
+        """Announce a file; responds with the URL for its content, and its job."""
         return await _begin(target, request, int(length), metadata)
 
     @router.head("/{upload_id}", status_code=200)
     async def look_at_upload(upload_id: Number, who: Reader, pools: RolePoolsDep) -> Response:
-        """How much of a file has come, and is safe."""
+        """The number of bytes that are stored."""
         async with pools.of(who) as conn:
             file = await _find(conn, target, int(upload_id))
         told = {"Upload-Offset": str(file.received), "Upload-Length": str(file.size)}
@@ -81,12 +81,12 @@ def upload_router(target: IntakeTarget) -> APIRouter:
 
     @router.patch("/{upload_id}", status_code=204, openapi_extra=_BYTES, responses=_OTHER_VERSION | _NO_BYTES)
     async def go_on(request: Request, upload_id: Number, offset: Offset) -> Response:
-        """Send the next bytes of a file, from where it stands; with the last of them its receiving begins."""
+        """Send the next bytes of a file, from the current offset; the last ones submit the job that receives it."""
         return await _go_on(target, request, int(upload_id), int(offset))
 
     @router.delete("/{upload_id}", status_code=204)
     async def give_up(upload_id: Number, who: Writer, pools: RolePoolsDep) -> Response:
-        """Give an upload up; what has come of it is deleted."""
+        """End an incomplete upload; its content is deleted."""
         async with pools.of(who) as conn:
             file = await _find(conn, target, int(upload_id), or_given_up=True)
             if file.intake_job_id:
@@ -115,7 +115,7 @@ async def _go_on(target: IntakeTarget, request: Request, reference: int, offset:
     if media_type(request.headers) != "application/offset+octet-stream":
         raise Problem(415, "send application/offset+octet-stream")
     state = request.app.state
-    async with state.pools.own(who) as conn:  # an administrator ends uploads of others, and adds nothing to them
+    async with state.pools.own(who) as conn:  # administrators can end uploads of others, but not continue them
         file = await _find(conn, target, reference)
     upto, size = file.received or 0, file.size or 0
     if offset != upto or file.is_whole:
@@ -140,7 +140,7 @@ async def _find(conn: Connection, target: IntakeTarget, reference: int, *, or_gi
 
 
 async def _body(request: Request, most: int) -> AsyncIterator[bytes]:
-    """What is sent. When the connection breaks, what came so far is kept: the client goes on behind it."""
+    """The body. If the connection breaks, the received bytes are kept, and the client can continue after them."""
     seen = 0
     try:
         async for chunk in request.stream():
@@ -154,7 +154,10 @@ async def _body(request: Request, most: int) -> AsyncIterator[bytes]:
 
 
 def _described(target: IntakeTarget, metadata: str) -> dict[str, Any]:
-    """Raises: Problem 422 for what nobody can read."""
+    """The decoded metadata.
+
+    Raises: Problem 422 for invalid metadata.
+    """
     values: dict[str, Any] = {"pipeline": target.name, "file": "upload"}
     for pair in filter(None, (part.strip() for part in metadata.split(","))):
         name, _, encoded = pair.partition(" ")

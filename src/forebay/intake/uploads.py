@@ -1,4 +1,4 @@
-"""Uploads: the job of a file is opened first, then its parts are stored, then its receiving is submitted."""
+"""Uploads: first the job of a file is opened, then its parts are stored, then the job that receives it is submitted."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 log = get_logger("api")
 
-PART_BYTES = 64 << 20  # an upload that breaks off loses no more than the part that was under way
+PART_BYTES = 64 << 20  # an interrupted upload loses at most the current part
 
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """What is said about a file, checked."""
+    """The validated announcement of a file."""
 
     name: str
     options: BaseModel
@@ -58,13 +58,13 @@ class Announced:
 
 
 def check_enabled(target: IntakeTarget, settings: Settings, field: str | None = None) -> None:
-    """Raises: Problem 404 when the target accepts no files here."""
+    """Raises: Problem 404 if the target is disabled."""
     if not target.own_settings(settings).enabled:
         raise Problem(404, f"is switched off here: {target.settings.variable('enabled')}", field=field)
 
 
 def announced(target: IntakeTarget, values: dict[str, Any]) -> Announced:
-    """What is said about a file, checked.
+    """Validate the announcement of a file.
 
     Raises: RequestValidationError that names the field; Problem.
     """
@@ -85,14 +85,14 @@ def _announcement(target: IntakeTarget) -> type[Submission]:
         "file": (Annotated[str, Field(min_length=1, max_length=500)], ...),
         "options": (target.options, target.options()),
     }
-    validators: dict[str, Any] = {"parse_options": field_validator("options", mode="before")(sent)}  # a form has text
+    validators: dict[str, Any] = {"parse_options": field_validator("options", mode="before")(sent)}  # forms send text
     return create_model("AnnouncedFile", __base__=Submission, __validators__=validators, **fields)
 
 
 async def begin(target: IntakeTarget, state: State, who: Principal, about: Announced, size: int) -> AddedFile:
-    """Open the job of a file, before the first of its bytes is stored.
+    """Open the job of a file, before its first byte is stored.
 
-    Raises: Problem when the file is not accepted, or too large.
+    Raises: Problem if the file is not accepted, or too large.
     """
     pools: RolePools = state.pools
     quotas: Quotas = state.quotas
@@ -123,7 +123,7 @@ async def begin(target: IntakeTarget, state: State, who: Principal, about: Annou
 
 
 class PartWriter:
-    """Stores the parts of one upload; each is safe once it is counted."""
+    """Stores the parts of one upload; a part is durable once it is recorded."""
 
     def __init__(self, target: IntakeTarget, state: State, who: Principal, reference: int) -> None:
         self._pools: RolePools = state.pools
@@ -133,9 +133,10 @@ class PartWriter:
         self._reference = reference
 
     async def add(self, chunks: AsyncIterator[bytes], start: int, size: int) -> int:
-        """Store the next part, as much as comes of it; the last submits the receiving. Answers how many bytes came.
+        """Store the next part, as far as it is received; the last one submits the job that receives the file. Returns
+        the number of bytes.
 
-        Raises: Problem 409 when another request goes on with the same upload, or it is complete.
+        Raises: Problem 409 if another request continues the same upload, or it is complete.
         """
         async with self._pools.own(self._who) as conn:
             name = await db.begin_part(conn, self._target.name, self._reference, start)
@@ -165,7 +166,7 @@ class PartWriter:
             return counted
 
     async def _drop(self, start: int, name: str) -> None:
-        """Deletes what is left of the part; if that fails, it is deleted later with other leftovers."""
+        """Delete a partial part; if that fails, the chore for uploads deletes it later."""
         with suppress(Exception):
             await self._file_access.store.delete(part_key(self._reference, name))
             async with self._pools.own(self._who) as conn:
@@ -178,7 +179,7 @@ async def _begin_receiving(conn: Connection, target: IntakeTarget, reference: in
 
 
 async def _at_most(chunks: AsyncIterator[bytes], size: int) -> AsyncIterator[bytes]:
-    """No more than so many bytes; what comes at once is not divided, so that it may be a little less."""
+    """Chunks until `size` bytes are reached; chunks are not divided."""
     left = size
     while left > 0:
         try:

@@ -172,6 +172,11 @@ def gaps() -> list[str]:
     return [*([lacking] if lacking else []), *_gaps_of(available())]
 
 
+def hides_proc() -> bool:
+    """Whether processes in the sandbox of this machine have no /proc."""
+    return _NO_PROC in _gaps_of(available())
+
+
 @lru_cache(maxsize=8)
 def _gaps_of(found: Available) -> list[str]:
     if found.method is None or _tried(found.method, found.bubblewrap, found.uid_base, _SEES_PROC) is None:

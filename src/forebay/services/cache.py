@@ -1,4 +1,4 @@
-"""A cache with single flight: each value is loaded by one caller, lives for a while, and goes when least used."""
+"""A cache with single flight: concurrent callers share one load; values expire, the least recently used are evicted."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class SingleFlightCache(Generic[T]):
         *,
         size: Callable[[T], int] = lambda _: 1,
     ) -> None:
-        """`max_size`: of all values together, each counted by `size`. A value that is larger is not kept."""
+        """`max_size`: maximum total of `size` over all values. A larger value is not cached."""
         self._max_size, self._ttl_s, self._clock, self._size_of = max_size, ttl_s, clock, size
         self._entries: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
         self._size = 0
         self._loading: dict[Hashable, asyncio.Future[T]] = {}
 
     async def get(self, key: Hashable, load: Callable[[], Awaitable[T]]) -> T:
-        """The value; loaded if it is not there. What `load` raises is raised to all who wait for it."""
+        """The value, loaded if it is not cached. An exception of `load` is raised in all callers that wait for it."""
         return (await self.lookup(key, load))[0]
 
     async def lookup(self, key: Hashable, load: Callable[[], Awaitable[T]]) -> tuple[T, bool]:
-        """The same, and whether this call did not have to load it."""
+        """The value, and whether it came without a load by this call."""
         while True:
             if key in self._entries:
                 expires, value = self._entries[key]
@@ -47,7 +47,7 @@ class SingleFlightCache(Generic[T]):
             if loading is None:
                 return await self._load(key, load), False
             await asyncio.wait([loading])
-            if not loading.cancelled():  # else the caller who loaded it was cancelled, and another has to
+            if not loading.cancelled():  # otherwise the loading caller was cancelled: load it here
                 return loading.result(), True
 
     async def _load(self, key: Hashable, load: Callable[[], Awaitable[T]]) -> T:
@@ -56,7 +56,7 @@ class SingleFlightCache(Generic[T]):
             value = await load()
         except Exception as error:
             loading.set_exception(error)
-            loading.exception()  # retrieved: perhaps nobody else waits
+            loading.exception()  # mark it as retrieved: perhaps no other caller waits
             raise
         except BaseException:
             loading.cancel()

@@ -1,6 +1,6 @@
-"""Calls to one provider, as the steps of a worker make them.
+"""Calls to one provider from the steps of a worker.
 
-A circuit breaker, shared limits, adaptive concurrency and a cache with single flight, whatever is asked and answered.
+The gate combines a circuit breaker, shared limits, adaptive concurrency and a cache with single flight.
 
     gate = ProviderGate("shop", ask, politeness, concurrency=16, permits=shared, cache=SingleFlightCache(4096, 60.0))
     answer = await gate.ask(question, key=question.id)
@@ -21,44 +21,44 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
 
     from forebay.services.cache import SingleFlightCache
-    from forebay.services.egress.politeness import Politeness, Turn
+    from forebay.services.egress.politeness import HostSlot, Politeness
 
-    # Permission of all workers together for one call, held within the `async with` block.
+    # A permit for one call, shared by all workers, held within the `async with` block.
     Permits: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
 
-_DOWN_AFTER = 5  # failures in a row: then it is not called for a while, and tasks wait instead of failing
+_DOWN_AFTER = 5  # consecutive failures; then calls pause, and tasks wait instead of failing
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
-_REFUSED_PAUSE = 60.0  # after which it is tried whether its key, or its declaration, has been fixed
-# Not the provider's fault: it has answered, and others need not wait for it.
+_REFUSED_PAUSE = 60.0  # seconds until a refused key or declaration is tried again
+# The provider has answered: these errors concern one question only.
 _ANSWERS = (ErrorClass.PERMANENT, ErrorClass.DATA, ErrorClass.NOT_FOUND)
 
 log = get_logger("worker")
 
 
 class CircuitBreaker:
-    """When a provider may be called: not while it throttles, is down, or refuses its key."""
+    """Blocks calls while a provider is rate limiting, is down, or refuses its key."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name, self._clock = name, clock
-        self._failures = 0  # in a row
+        self._failures = 0  # consecutive
         self._pauses = 0
         self._paused_until = self._refused_until = 0.0
         self._pause_reason = ""
-        self.problem: str | None = None  # that somebody has to fix before it can be called
+        self.problem: str | None = None  # what an operator has to fix before it can be called
 
     @property
     def wait_s(self) -> float:
-        """For how much longer it is not called."""
+        """Seconds until the next call is allowed."""
         return max(0.0, max(self._paused_until, self._refused_until) - self._clock())
 
     @property
     def reason(self) -> str:
-        """Why it is not called."""
+        """Why calls are blocked."""
         if self._is_refused:
-            return f"{self._name} cannot be asked until its key or its declaration is fixed"
+            return f"{self._name} cannot be called until its key or its declaration is fixed"
         return self._pause_reason
 
     @property
@@ -66,7 +66,7 @@ class CircuitBreaker:
         return self._refused_until > self._clock()
 
     def check(self) -> None:
-        """Raises: ConfigError when somebody has to fix something, else ThrottledError, while it is not to be called."""
+        """Raises: while calls are blocked, ConfigError if an operator has to fix something, else ThrottledError."""
         if self.problem is not None and self._is_refused:
             raise ConfigError(self.problem)
         if self.wait_s:
@@ -77,7 +77,7 @@ class CircuitBreaker:
         self.problem, self._refused_until = None, 0.0
 
     def fail(self) -> float | None:
-        """Count a failure; the pause in seconds when it was one too many."""
+        """Count a failure; returns the pause in seconds if there were too many."""
         self._failures += 1
         if self._failures < _DOWN_AFTER or self.wait_s:
             return None
@@ -85,14 +85,14 @@ class CircuitBreaker:
         return min(_FIRST_PAUSE * 2.0 ** (self._pauses - 1), _LONGEST_PAUSE)
 
     def pause(self, seconds: float, reason: str) -> None:
-        """Not called for a while. A refusal that still holds stays the reason: a pause fixes nothing."""
+        """Block calls for a while. A refusal that still holds remains the reason."""
         self._pause_reason = f"{self._name} {reason}"
         self._paused_until = max(self._paused_until, self._clock() + seconds)
         if not self._is_refused:
             self.problem = None
 
     def refuse(self, problem: str) -> None:
-        """Somebody has to fix it: logged once, and tried again now and then."""
+        """Block calls until an operator fixes the problem, which is logged once; a call is tried every minute."""
         if self.problem != problem:
             log.error("provider_refused", provider=self._name, problem=problem)
         self.problem = problem
@@ -100,7 +100,7 @@ class CircuitBreaker:
 
 
 class ProviderGate(Generic[Q, A]):
-    """Where one provider is called: finds out how much it takes, and holds everybody back when it has had enough."""
+    """Calls one provider with adaptive concurrency, and blocks all calls while its circuit breaker is open."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class ProviderGate(Generic[Q, A]):
         cache: SingleFlightCache[A] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`permits`: the limits of all workers together; None: it has none."""
+        """`permits`: limits that are shared by all workers; None: no limits."""
         self.name = name
         self._call, self._concurrency, self._cache = call, concurrency, cache
         self._politeness, self._clock = politeness, clock
@@ -121,18 +121,18 @@ class ProviderGate(Generic[Q, A]):
         self._circuit = CircuitBreaker(name, clock)
         self._counts = dict.fromkeys(("asked", "answered", "not_found", "throttled", "failed", "remembered"), 0)
         self._seconds = Ewma()
-        self._throttled = Ewma(alpha=0.02, mean=0.0)  # of about the last hundred
+        self._throttled = Ewma(alpha=0.02, mean=0.0)  # mean over about the last hundred calls
 
     @property
     def wait_s(self) -> float:
-        """For how much longer it is not called."""
+        """Seconds until the next call is allowed."""
         return self._circuit.wait_s
 
     async def ask(self, question: Q, key: Hashable = None) -> A:
-        """The answer; with a cache and a `key`, one of the last that the same key got.
+        """The answer; with a cache and a `key`, possibly the cached answer for the same key.
 
-        Raises: ThrottledError when it is not to be called now; ConfigError when its key or its declaration has to be
-        fixed first; what the call raises.
+        Raises: ThrottledError while calls are blocked; ConfigError when the key or the declaration of the provider has
+        to be fixed first; any exception of the call.
         """
         if self._cache is None or key is None:
             return await self._ask(question)
@@ -142,48 +142,48 @@ class ProviderGate(Generic[Q, A]):
 
     async def _ask(self, question: Q) -> A:
         self._circuit.check()
-        async with self._politeness.turn(self.name, self._concurrency) as turn, self._permits():
-            self._circuit.check()  # again: it may have opened during the wait
+        async with self._politeness.slot(self.name, self._concurrency) as slot, self._permits():
+            self._circuit.check()  # again: the circuit may have opened during the wait
             began = self._clock()
             self._counts["asked"] += 1
             try:
                 answer = await self._call(question)
-            except Exception as error:  # not a cancellation: that tells nothing of the provider
-                self._note_error(turn, error, self._clock() - began)
+            except Exception as error:  # except a cancellation, which says nothing about the provider
+                self._note_error(slot, error, self._clock() - began)
                 raise
             self._counts["answered" if answer else "not_found"] += 1
-            self._note_answer(turn, self._clock() - began)
+            self._note_answer(slot, self._clock() - began)
             return answer
 
-    def _note_answer(self, turn: Turn, seconds: float) -> None:
+    def _note_answer(self, slot: HostSlot, seconds: float) -> None:
         self._circuit.succeed()
         self._seconds.add(seconds)
         self._throttled.add(0.0)
-        turn.answered(seconds)
+        slot.answered(seconds)
 
-    def _note_error(self, turn: Turn, error: Exception, seconds: float) -> None:
+    def _note_error(self, slot: HostSlot, error: Exception, seconds: float) -> None:
         if isinstance(error, ThrottledError):
-            if not error.ours:  # else the provider was not even called
+            if not error.ours:  # otherwise the provider was not called
                 self._counts["throttled"] += 1
                 self._throttled.add(1.0)
-                self._circuit.pause(turn.throttled(error.retry_after), "is rate limiting us")
+                self._circuit.pause(slot.throttled(error.retry_after), "is rate limiting us")
             return
         self._counts["failed"] += 1
         kind = classify_error(error)
         if kind is ErrorClass.CONFIG:
             problem = message_without_values(error)
             self._circuit.refuse(problem)
-            turn.reject_waiting(lambda: ConfigError(problem))
+            slot.reject_waiting(lambda: ConfigError(problem))
         elif kind in _ANSWERS:
-            self._note_answer(turn, seconds)
+            self._note_answer(slot, seconds)
         else:
-            turn.failed(seconds)
+            slot.failed(seconds)
             if (pause := self._circuit.fail()) is not None:
-                turn.begin_again()
-                self._circuit.pause(turn.throttled(pause), "does not answer")
+                slot.begin_again()
+                self._circuit.pause(slot.throttled(pause), "does not answer")
 
     def describe(self) -> dict[str, Any]:
-        """How it goes with this provider, for the worker's row and the metrics."""
+        """The state of this provider, for the row of the worker and for metrics."""
         wait = round(self.wait_s, 3)
         return {
             **self._counts,

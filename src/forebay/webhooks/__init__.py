@@ -10,6 +10,6 @@
             if await claim(conn, who.owner_id, delivery):
                 await pipeline.submit(conn, ...)  # commits together with the claim, or not at all
 
-`signatures` has the schemes of the sources, `lark` that of Lark, `receiving` reads requests, `db` knows deliveries. How
-to use them: docs/howto/webhooks.md.
+`signatures` has the schemes of the sources, `lark` that of Lark; `receiving` reads requests, and `db` stores
+deliveries. Usage: docs/howto/webhooks.md.
 """

@@ -1,4 +1,4 @@
-"""Deliveries that were processed, so that none is processed twice."""
+"""Processed deliveries, stored so that none is processed twice."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ load = statements("forebay.webhooks")
 
 
 async def claim(conn: Connection, owner_id: int, delivery: Delivery) -> bool:
-    """Whether the delivery is new for the owner; then it is known as soon as the transaction commits.
+    """Record the delivery in the transaction of the caller; true if it is new for the owner.
 
-    Of two transactions with the same delivery the second waits for the first, and is the one to do it if that fails.
+    A second transaction with the same delivery waits for the first one; if that fails, the second one gets true.
     """
     args = (owner_id, delivery.source, delivery.key, delivery.known_for_s)
     return bool(await calls.fetch_value(conn, load("claim_delivery"), *args))
 
 
 async def tidy(pool: Pool) -> int:
-    """Delete some of the deliveries that no longer need to be known; answers how many went."""
+    """Delete some expired deliveries; returns the number."""
     return int(await calls.fetch_value(pool, load("tidy_deliveries")))

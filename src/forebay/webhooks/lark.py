@@ -1,8 +1,8 @@
 """Events of Lark and Feishu: signed and encrypted with the Encrypt Key of an app.
 
-The secret of the source is the Encrypt Key; without one, Lark signs nothing. A retry is encrypted anew, so that only
-the id inside of the event tells that it is one. When somebody saves the address of the webhook, Lark checks it by a
-challenge, which is encrypted, but not signed.
+The secret of the source is the Encrypt Key; without one, Lark signs nothing. A retry is encrypted again, so
+that only the id inside the event identifies it. When the URL of the webhook is saved, Lark checks it with a challenge,
+which is encrypted but not signed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST_CHALLENGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """A check of the address; the answer is `{"challenge": text}`."""
+    """A check of the URL; the response is `{"challenge": text}`."""
 
     text: str
 
@@ -40,16 +40,16 @@ class Challenge:
 async def read_event(
     request: Request, source: WebhookSource, clock: Callable[[], float] = time.time
 ) -> Delivery | Challenge:
-    """The event that a request brings, decrypted, or the challenge that it is.
+    """The decrypted event of a request, or the challenge.
 
-    Raises: what `receiving.read_delivery` raises; ConfigError when the package for decryption is missing.
+    Raises: the errors of `receiving.read_delivery`; ConfigError if the package for decryption is missing.
     """
     body = await read_body(request, source)
     return find_challenge(source, body) or verified(request, source, body, clock())
 
 
 def find_challenge(source: WebhookSource, body: bytes) -> Challenge | None:
-    """The challenge in a body, which only who has a secret of the source can encrypt; None for anything else."""
+    """The challenge in a body that is encrypted with a secret of the source; None for any other body."""
     if _encrypted(body) is None:
         return None
     for secret in secrets_of(source):
@@ -64,14 +64,14 @@ def find_challenge(source: WebhookSource, body: bytes) -> Challenge | None:
 
 
 def _at(value: Any, name: str) -> Any:
-    """A field of an object; None when it is none, or has no such field."""
+    """A field of an object; None if the value is not an object, or has no such field."""
     return cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
 
 
 def decrypt(body: bytes, encrypt_key: str) -> bytes:
     """The event in `{"encrypt": "…"}`; any other body is returned as it is.
 
-    Raises: WebhookRejected; ConfigError when the package for it is missing.
+    Raises: WebhookRejected; ConfigError if the package for decryption is missing.
     """
     encrypted = _encrypted(body)
     if encrypted is None:
@@ -79,7 +79,7 @@ def decrypt(body: bytes, encrypt_key: str) -> bytes:
     try:
         data = base64.b64decode(encrypted, validate=True)
         padded = _aes_cbc(hashlib.sha256(encrypt_key.encode()).digest(), data[:_BLOCK], data[_BLOCK:])
-    except ValueError:  # no base64, or of a wrong length
+    except ValueError:  # not base64, or of an invalid length
         padded = b""
     size = padded[-1] if padded else 0
     if not 1 <= size <= _BLOCK or padded[-size:] != bytes([size]) * size:
@@ -97,7 +97,7 @@ def _encrypted(body: bytes) -> str | None:
 
 
 def _aes_cbc(key: bytes, start: bytes, data: bytes) -> bytes:
-    """Raises: ValueError for data of a wrong length."""
+    """Raises: ValueError for data of an invalid length."""
     try:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - an extra
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The route of a webhook: its raw body, bounded and verified before anything reads it."""
+"""Reads the requests of a webhook: the size of the raw body is limited, and it is verified before it is parsed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ log = get_logger("api")
 
 
 async def read_delivery(request: Request, source: WebhookSource, clock: Callable[[], float] = time.time) -> Delivery:
-    """The delivery that a request brings.
+    """The verified delivery of a request.
 
-    Raises: Problem 401 when it is not verified, 413 when its body is too large; ConfigError, which is answered with
-        503, when the source has no secret, or the API rejects bodies that the source accepts.
+    Raises: Problem 401 if it cannot be verified, 413 if its body is too large; ConfigError, for which the API responds
+        with 503, if the source has no secret, or the API rejects bodies that the source accepts.
     """
     return verified(request, source, await read_body(request, source), clock())
 
 
 def verified(request: Request, source: WebhookSource, body: bytes, now: float) -> Delivery:
-    """The delivery of a request whose body was read.
+    """The verified delivery of a request, given its body.
 
     Raises: Problem 401; ConfigError.
     """
@@ -45,7 +45,7 @@ def verified(request: Request, source: WebhookSource, body: bytes, now: float) -
 async def read_body(request: Request, source: WebhookSource) -> bytes:
     """The raw body.
 
-    Raises: Problem 413; ConfigError when the API itself would reject bodies that the source accepts.
+    Raises: Problem 413; ConfigError if the API rejects bodies that the source accepts.
     """
     allowed: int = request.scope.get(MAX_BODY, source.max_bytes)
     if allowed < source.max_bytes:

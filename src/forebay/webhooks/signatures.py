@@ -1,9 +1,9 @@
-"""Signatures of webhooks: a digest over the raw body and what else the source signs, in a header.
+"""Signatures of webhooks: a digest over the raw body and other values, sent in a header.
 
-WebhookRejected            the request is answered with 401, and nothing of it is done
+WebhookRejected            the response is 401, and the request is not processed
 ├── missing or malformed header
 ├── timestamp outside the replay window
-└── no signature fits any secret
+└── no signature matches a secret
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-_MOST_SIGNATURES = 10  # in one header: sources send two while they rotate secrets
+_MOST_SIGNATURES = 10  # per header: sources send two while they rotate secrets
 _LONGEST_KEY = 255
-_RESENT_S = 30 * 86400.0  # for which sources may send a delivery again, each time with a new timestamp
+_RESENT_S = 30 * 86400.0  # seconds in which a source may resend a delivery, each time with a new timestamp
 _PLACEHOLDER = re.compile(r"\{(body|id|nonce|secret|timestamp)\}")
 
 
 class WebhookRejected(ForebayError):
-    """The request does not prove that it comes from its source, or is not fresh."""
+    """The signature of the request is invalid, or its timestamp is outside the replay window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How a source signs; header names are in lower case."""
+    """How a source signs its requests; header names are in lower case."""
 
     signature_header: str
     signature_pattern: str
-    """Finds each signature in the header, in its first group."""
+    """Matches each signature in the header, as the first group."""
     signed: str = "{body}"
-    """What is signed, of {body}, {id}, {timestamp}, {nonce} and {secret}."""
+    """The signed text, with {body}, {id}, {timestamp}, {nonce} and {secret}."""
     algorithm: Literal["hmac-sha256", "sha256"] = "hmac-sha256"
     encoding: Literal["hex", "base64"] = "hex"
     timestamp_header: str | None = None
     timestamp_pattern: str = r"^([0-9]{1,12})$"
-    """Finds the seconds since 1970 in the header, in its first group."""
+    """Matches the Unix time in the header, as the first group."""
     id_header: str | None = None
     nonce_header: str | None = None
     secret_prefix: str | None = None
-    """Secrets that begin with it have their bytes in base64 behind it."""
+    """A secret with this prefix is followed by its bytes in base64."""
     key_paths: tuple[str, ...] = ()
-    """Where the body, as JSON, may have the id of the event, as `header.event_id`; the first that is there counts."""
+    """Paths of the event id in the JSON body, such as `header.event_id`; the first that exists is used."""
     decrypt: Callable[[bytes, str], bytes] | None = None
-    """Makes the readable body of the signed one and the secret that fits. Raises: WebhookRejected."""
+    """Decrypts the signed body with the matching secret. Raises: WebhookRejected."""
 
 
 GITHUB = Scheme("x-hub-signature-256", r"^sha256=([0-9a-f]{64})$")
@@ -80,32 +80,32 @@ STANDARD_WEBHOOKS = Scheme(
 
 @dataclass(frozen=True, slots=True)
 class WebhookSource:
-    """One source of webhooks, with all secrets that are valid now: two while they are rotated."""
+    """A source of webhooks with its valid secrets: two during a rotation."""
 
     name: str
     scheme: Scheme
     secrets: Sequence[SecretStr]
     window_s: float = 300.0
-    """How far the timestamp of a request may be from this machine's clock."""
+    """The maximum difference between the timestamp of a request and the local clock."""
     max_bytes: int = 1 << 20
-    """The largest body. A package must declare bodies of more than 64 KiB: `PipelinePackage.larger_bodies`."""
+    """The maximum size of a body. A package must declare more than 64 KiB in `PipelinePackage.larger_bodies`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A request that was verified; `key` is the same each time that the source sends it again."""
+    """A verified request; `key` stays the same when the source resends it."""
 
     source: str
     key: str
     body: bytes
     known_for_s: float | None
-    """How long a copy of it could be accepted, or the source may send it again; None: for ever."""
+    """Seconds in which a copy could be accepted, or the source may resend it; None: without limit."""
 
 
 def verify(source: WebhookSource, headers: Mapping[str, str], body: bytes, now: float) -> Delivery:
-    """The delivery of a request; `now` in seconds since 1970.
+    """The delivery of a request; `now` is the Unix time.
 
-    Raises: WebhookRejected; ConfigError when the source has no secret.
+    Raises: WebhookRejected; ConfigError if the source has no secret.
     """
     scheme = source.scheme
     if not secrets_of(source):
@@ -124,7 +124,7 @@ def verify(source: WebhookSource, headers: Mapping[str, str], body: bytes, now: 
 
 
 def _fitting_secret(source: WebhookSource, parts: Mapping[str, bytes], signatures: Sequence[bytes]) -> str:
-    # All are compared, whichever fits: the time tells nothing of the secrets.
+    # All are compared, also after a match, so that the time reveals nothing about the secrets.
     fits = [
         secret
         for secret in secrets_of(source)
@@ -137,7 +137,7 @@ def _fitting_secret(source: WebhookSource, parts: Mapping[str, bytes], signature
 
 
 def secrets_of(source: WebhookSource) -> list[str]:
-    """The secrets of a source; a slot without one is left out."""
+    """The secrets of a source, without empty ones."""
     return [text for secret in source.secrets if (text := secret.get_secret_value())]
 
 
@@ -193,7 +193,7 @@ def _secret_bytes(scheme: Scheme, secret: str) -> bytes:
 
 
 def _key(source: WebhookSource, parts: Mapping[str, bytes]) -> str:
-    """What tells deliveries apart: always something that is signed, or a replay could change it."""
+    """Identifies a delivery. It is always taken from signed data; otherwise a replay could change it."""
     for path in source.scheme.key_paths:
         value = _at(parts["body"], path)
         if isinstance(value, str | int) and 0 < len(str(value)) <= _LONGEST_KEY:

@@ -226,6 +226,20 @@ async def test_a_browser_that_does_not_start(opened: Opened, site: Site, tmp_pat
             await browser.capture(place(site, "/plain"))
 
 
+async def test_a_browser_in_a_container_that_hides_proc(
+    opened: Opened, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chromium ends without a word there."""
+    monkeypatch.setattr("forebay.services.browser.process.hides_proc", lambda: True)
+    async with opened(browser_path=_script(tmp_path, "kill -TRAP $$")) as browser:
+        with pytest.raises(ConfigError) as refused:
+            await browser.capture(place(site, "/plain"))
+    assert str(refused.value) == (
+        "Chromium does not start in a sandbox without /proc, and this container hides parts of /proc: start the "
+        "container with all of it (docker run --security-opt systempaths=unconfined), or set FOREBAY_SANDBOX=off"
+    )
+
+
 def _script(folder: Path, text: str) -> Path:
     """A program in a folder that everybody can enter."""
     found = find_browser(Settings())

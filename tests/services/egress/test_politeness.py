@@ -38,8 +38,8 @@ def polite(clock: Clock | None = None, **settings: Any) -> Politeness:
 
 
 async def ask(politeness: Politeness, seconds: float = 0.1, host: str = "a.test") -> None:
-    async with politeness.turn(host) as turn:
-        turn.answered(seconds)
+    async with politeness.slot(host) as slot:
+        slot.answered(seconds)
 
 
 async def test_a_host_that_answers_is_asked_more() -> None:
@@ -47,9 +47,9 @@ async def test_a_host_that_answers_is_asked_more() -> None:
     for _ in range(100):
         async with AsyncExitStack() as stack:
             limit = politeness._host("a.test").limit.value
-            turns = [await stack.enter_async_context(politeness.turn("a.test")) for _ in range(limit)]
-            for turn in turns:
-                turn.answered(0.1)
+            slots = [await stack.enter_async_context(politeness.slot("a.test")) for _ in range(limit)]
+            for slot in slots:
+                slot.answered(0.1)
     assert politeness._host("a.test").limit.value == 5
 
 
@@ -57,8 +57,8 @@ async def test_a_host_that_fails_is_asked_less() -> None:
     politeness = polite(host_wait_s=600)
     politeness._host("a.test").limit.limit = 8
     for _ in range(50):
-        async with politeness.turn("a.test") as turn:
-            turn.failed(1.0)
+        async with politeness.slot("a.test") as slot:
+            slot.failed(1.0)
     assert politeness._host("a.test").limit.value == 1
     await ask(politeness)  # but never less than one at a time
 
@@ -68,10 +68,10 @@ async def test_others_wait_for_their_turn() -> None:
     order: list[int] = []
 
     async def asks(n: int) -> None:
-        async with politeness.turn("a.test"):
+        async with politeness.slot("a.test"):
             order.append(n)
 
-    async with asyncio.TaskGroup() as group, politeness.turn("a.test"):
+    async with asyncio.TaskGroup() as group, politeness.slot("a.test"):
         tasks = [group.create_task(asks(n)) for n in range(4)]
         await until(lambda: politeness.describe()["a.test"]["waiting"] == 4)
         assert not order
@@ -83,7 +83,7 @@ async def test_others_wait_for_their_turn() -> None:
 
 async def test_a_wait_that_is_too_long() -> None:
     politeness = polite(host_concurrency=1, host_wait_s=0.01)
-    async with politeness.turn("a.test"):
+    async with politeness.slot("a.test"):
         with pytest.raises(ThrottledError, match=r"enough requests to a\.test are under way already") as told:
             await ask(politeness)
         assert told.value.retry_after == 0.01
@@ -94,10 +94,10 @@ async def test_patience_ends_waits_and_then_itself() -> None:
     clock = Clock()
     politeness = polite(clock, host_concurrency=1)
     waiting: asyncio.Task[None] | None = None
-    async with politeness.turn("a.test") as turn:
+    async with politeness.slot("a.test") as slot:
         waiting = asyncio.create_task(ask(politeness))
         await until(lambda: politeness.describe()["a.test"]["waiting"] == 1)
-        assert turn.throttled(50) == 50
+        assert slot.throttled(50) == 50
         with pytest.raises(ThrottledError, match=r"a\.test is rate limiting us; retrying in 50 s") as told:
             await waiting
         assert told.value.retry_after == 50
@@ -115,16 +115,16 @@ async def test_patience_that_was_not_told_doubles_within_reason() -> None:
     politeness = polite(clock, retry_after_max_s=100)
     given: list[float] = []
     for _ in range(4):
-        async with politeness.turn("a.test") as turn:
-            given.append(turn.throttled(None))
+        async with politeness.slot("a.test") as slot:
+            given.append(slot.throttled(None))
         clock.now += 100
     assert given == [30, 60, 100, 100]
     await ask(politeness)
-    async with politeness.turn("a.test") as turn:
-        assert turn.throttled(None) == 30
+    async with politeness.slot("a.test") as slot:
+        assert slot.throttled(None) == 30
     clock.now += 100
-    async with politeness.turn("a.test") as turn:
-        assert turn.throttled(9999) == 100
+    async with politeness.slot("a.test") as slot:
+        assert slot.throttled(9999) == 100
 
 
 async def test_totals_tell_of_the_worst_and_name_nobody() -> None:
@@ -133,12 +133,12 @@ async def test_totals_tell_of_the_worst_and_name_nobody() -> None:
     assert politeness.totals()["longest_closed_s"] == politeness.totals()["known"] == 0
     async with AsyncExitStack() as stack:
         for _ in range(2):
-            await stack.enter_async_context(politeness.turn("a.test"))
+            await stack.enter_async_context(politeness.slot("a.test"))
         late = asyncio.create_task(ask(politeness))
         await until(lambda: politeness.totals()["waiting"] == 1)
         for seconds in (30.0, 90.0):
-            turn = await stack.enter_async_context(politeness.turn(f"{seconds}.test"))
-            turn.throttled(seconds)
+            slot = await stack.enter_async_context(politeness.slot(f"{seconds}.test"))
+            slot.throttled(seconds)
         assert politeness.totals() == {
             "known": 3,
             "busy": 3,
@@ -162,8 +162,8 @@ async def test_a_pause_between_requests() -> None:
     for _ in range(20):
         await ask(politeness, seconds=10)
     assert 9 < clock.slept[-1] <= 10  # a slow host is asked more slowly
-    async with politeness.turn("a.test") as turn:
-        turn.failed(0.1)  # and a quick error does not change that
+    async with politeness.slot("a.test") as slot:
+        slot.failed(0.1)  # and a quick error does not change that
     assert politeness.describe()["a.test"]["delay_s"] > 9  # type: ignore[operator]
 
 
@@ -171,8 +171,8 @@ async def test_a_host_that_fails_is_asked_less_often_by_itself() -> None:
     clock = Clock()
     politeness = polite(clock, host_delay_s=0)
     for _ in range(4):
-        async with politeness.turn("a.test") as turn:
-            turn.failed(0.01)
+        async with politeness.slot("a.test") as slot:
+            slot.failed(0.01)
     assert clock.slept == [0.5, 1.0, 2.0]
     await ask(politeness, host="b.test")
     assert len(clock.slept) == 3  # others are asked as ever
@@ -186,17 +186,17 @@ async def test_failures_of_one_moment_count_once() -> None:
     politeness = polite(host_concurrency=8)
     politeness._host("a.test").limit.limit = 8
     async with AsyncExitStack() as stack:
-        turns = [await stack.enter_async_context(politeness.turn("a.test")) for _ in range(8)]
-        for turn in turns:
-            turn.failed(1.0)
+        slots = [await stack.enter_async_context(politeness.slot("a.test")) for _ in range(8)]
+        for slot in slots:
+            slot.failed(1.0)
     assert politeness.describe()["a.test"]["delay_s"] == 0.5
 
 
 async def test_a_host_that_was_closed_is_asked_slowly_at_first() -> None:
     clock = Clock()
     politeness = polite(clock)
-    async with politeness.turn("a.test") as turn:
-        turn.throttled(10)
+    async with politeness.slot("a.test") as slot:
+        slot.throttled(10)
     clock.now += 10
     for _ in range(2):
         await ask(politeness)
@@ -216,7 +216,7 @@ async def test_a_pause_that_is_too_long() -> None:
 
 async def test_only_so_many_hosts_are_remembered() -> None:
     politeness = polite()
-    async with politeness.turn("busy.test"), politeness.turn("closed.test") as closing:
+    async with politeness.slot("busy.test"), politeness.slot("closed.test") as closing:
         closing.throttled(100)
         for n in range(5000):
             await ask(politeness, host=f"{n}.test")

@@ -47,7 +47,7 @@ from forebay.packages import job_hooks
 from forebay.telemetry.tracing import submitting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from starlette.datastructures import State as AppState
 
@@ -288,37 +288,37 @@ async def find_job(conn: Connection, job_id: int) -> Job:
     return job_of(row)
 
 
-def _steered(event: str, job_id: int, who: Principal, *, changed: bool, state: State) -> Changed:
-    if changed:
-        log.info(event, job=job_id, by=who.actor)
-    return Changed(changed=changed, state=state)
-
-
 @router.post("/{job_id}/pause")
 async def pause_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
     """Pause a job: no task of it starts. Running tasks finish."""
-    async with pools.of(who) as conn:
-        changed = await control.pause(conn, job_id, who.actor)
-        state = (await find_job(conn, job_id)).state
-    return _steered("job_paused", job_id, who, changed=changed, state=state)
+    return await _control(job_id, who, pools, control.pause, "job_paused")
 
 
 @router.post("/{job_id}/resume")
 async def resume_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
     """Resume a paused job."""
-    async with pools.of(who) as conn:
-        changed = await control.resume(conn, job_id, who.actor)
-        state = (await find_job(conn, job_id)).state
-    return _steered("job_resumed", job_id, who, changed=changed, state=state)
+    return await _control(job_id, who, pools, control.resume, "job_resumed")
 
 
 @router.post("/{job_id}/cancel")
 async def cancel_job(job_id: JobId, who: Writer, pools: RolePoolsDep) -> Changed:
     """Cancel a job: running tasks are told to stop, the others are skipped."""
+    return await _control(job_id, who, pools, control.cancel, "job_cancelled")
+
+
+async def _control(
+    job_id: int,
+    who: Principal,
+    pools: RolePools,
+    change: Callable[[Connection, int, str], Awaitable[bool]],
+    event: str,
+) -> Changed:
     async with pools.of(who) as conn:
-        changed = await control.cancel(conn, job_id, who.actor)
+        changed = await change(conn, job_id, who.actor)
         state = (await find_job(conn, job_id)).state
-    return _steered("job_cancelled", job_id, who, changed=changed, state=state)
+    if changed:
+        log.info(event, job=job_id, by=who.actor)
+    return Changed(changed=changed, state=state)
 
 
 @router.post("/{job_id}/reprocess", openapi_extra={"parameters": [idempotency.ANSWERED_AGAIN]})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-    from forebay.db.schema_parts import Part
+    from forebay.db.schema_parts import SchemaPart
 
 
 def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
@@ -38,7 +38,7 @@ def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
     return [pipeline for pipeline, _ in found.values()]
 
 
-def parts_needed(pipelines: Iterable[Pipeline[Any]]) -> tuple[Part, ...]:
+def parts_needed(pipelines: Iterable[Pipeline[Any]]) -> tuple[SchemaPart, ...]:
     """The schema parts that the steps of these pipelines need."""
     functions = [step.fn for pipeline in pipelines for step in pipeline.steps.values()]
     # A function from exec() has no module.

@@ -235,11 +235,30 @@ def write_import(
     return Statement(load("import_bookmark"), (owner_id, *given))
 
 
+async def read_page_text(pool: Pool, bookmark_id: int, owner_id: int) -> asyncpg.Record | None:
+    """The title, the description and the text that the previous crawl found, with their hash."""
+    return await fetch_row(pool, load("read_page_text"), bookmark_id, owner_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a page differs from the one with this hash."""
+
+    text: str
+    from_hash: bytes
+
+
 def write_page(
-    bookmark_id: int, owner_id: int, found: Mapping[str, object], body_hash: bytes, canonical_hash: bytes | None
+    bookmark_id: int,
+    owner_id: int,
+    found: Mapping[str, object],
+    body_hash: bytes,
+    canonical_hash: bytes | None,
+    difference: Difference | None,
 ) -> Statement:
     text = to_json(dict(found), inf_nan_mode="null").decode()
-    return Statement(load("write_page"), (bookmark_id, owner_id, text, body_hash, canonical_hash))
+    changed = (None, None) if difference is None else (difference.text, difference.from_hash)
+    return Statement(load("write_page"), (bookmark_id, owner_id, text, body_hash, canonical_hash, *changed))
 
 
 def write_no_page(

@@ -128,11 +128,14 @@ class Crawled(Model):
 
 
 class Version(Model):
-    """The previous values of the fields that a crawl found changed."""
+    """A change that a crawl detected: the title and the number of words before, and the difference."""
 
     at: datetime
     title: str | None
     words: int | None
+    difference: str | None = Field(
+        description="unified difference of title, description and text, shortened if it is long; null: not known"
+    )
 
 
 class VersionPage(Model):

@@ -108,6 +108,7 @@ class _Bookmark:
     etag: str | None
     modified: str | None
     is_unrendered: bool
+    body_hash: bytes | None
 
 
 bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId")
@@ -191,8 +192,9 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
             same = Found(kind="page", url=link.url, is_unchanged=True)
             return Done(same, [rows.write_unchanged(mark.id, mark.owner_id)])
         page_rows.check(page, mark.id, mark.owner_id)
+        written = await page_rows.write_page(ctx, page, mark.id, mark.owner_id, mark.body_hash)
         if page.failure is not None:
-            raise page.failure.writing(page_rows.write_page(page, mark.id, mark.owner_id))
+            raise page.failure.writing(written)
     except UrlNotFound as error:
         gone = rows.write_no_page(mark.id, mark.owner_id, "error", str(error), error.status)
         return NotFound(str(error), error.writes or [gone])
@@ -201,7 +203,7 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
             error.writing(rows.write_trouble(mark.id, mark.owner_id, str(error)))
         raise
     found = Found(kind=page.kind, url=page.url, title=page.title, images=page.images, icons=page.icons)
-    return Done(found, [page_rows.write_page(page, mark.id, mark.owner_id)])
+    return Done(found, [written])
 
 
 @bookmarks.step(after=metadata, timeout=180, concurrency=(1, 16), retry=_PATIENT)
@@ -310,7 +312,14 @@ async def _wanted(ctx: Context, link: Link, step: StepName, *needed_by: StepName
         # Only logged: submitters must not find out which ids others have.
         log.warning("bookmark_of_another_owner", bookmark=link.bookmark_id, job=ctx.job_id, owner=row["job_owner"])
         return _GONE
-    return _Bookmark(link.bookmark_id, row["owner_id"], row["etag"], row["last_modified"], row["unrendered"])
+    return _Bookmark(
+        link.bookmark_id,
+        row["owner_id"],
+        row["etag"],
+        row["last_modified"],
+        row["unrendered"],
+        row["body_hash"],
+    )
 
 
 def _file(mark: _Bookmark, stored: Stored) -> Statement:

@@ -1,6 +1,6 @@
 """The intake of sheets: files are received, and read row by row into the items of their job.
 
-    receive → read ∥ put_away
+    receive → read ∥ clean_up
 
 One way for tables and pictures. Rows are committed in batches; after a crash the reading goes on behind the last of
 them.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError, TransientError
 from forebay.log import get_logger
-from forebay.runner.availability import check_network, sandbox_for
+from forebay.runner.availability import check_network, hides_proc, sandbox_for
 from forebay.runner.process import HOME, GuardedCommand, GuardedProcess
 from forebay.runner.spec import ResourceLimits
 from forebay.services.browser.command_line import arguments
@@ -152,6 +152,12 @@ class BrowserProcess:
         last = self.said.rpartition("\n")[2][-300:]
         if isinstance(error, TimeoutError):
             return TransientError(f"the browser did not start within {_STARTS_WITHIN:g} s: {last}")
+        if not last and self._settings.sandbox != "off" and hides_proc():
+            return ConfigError(
+                "Chromium does not start in a sandbox without /proc, and this container hides parts of /proc: start "
+                "the container with all of it (docker run --security-opt systempaths=unconfined), or set "
+                "FOREBAY_SANDBOX=off"
+            )
         return ConfigError(f"the browser at {self._program} does not start ({self.how}): {last}")
 
     def _hear(self, method: str, params: dict[str, Any]) -> None:

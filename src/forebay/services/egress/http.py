@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.egress import Egress
     from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
-    from forebay.services.egress.politeness import Turn
+    from forebay.services.egress.politeness import HostSlot
     from forebay.services.egress.urls import Url
 
 _TIMEOUT_S = 60.0
@@ -37,14 +37,14 @@ _LOOKUPS = 16  # concurrent DNS lookups per purpose: a dead DNS server must not 
 class Visit:
     """A slot at a host, used by another client."""
 
-    def __init__(self, turn: Turn, most_s: float) -> None:
-        self._turn, self._most_s = turn, most_s
+    def __init__(self, slot: HostSlot, most_s: float) -> None:
+        self._slot, self._most_s = slot, most_s
 
     def answered(self, status: int, headers: Mapping[str, str]) -> None:
         """Report the response of the host: if it rate limits us, all other requests wait, too."""
         told = retry_after(headers, most_s=self._most_s)
         if status == 429 or (status == 503 and told is not None):
-            self._turn.throttled(told)
+            self._slot.throttled(told)
 
 
 class Http:
@@ -133,8 +133,8 @@ class Http:
         """
         checked = checked_url(url)
         await self._ask_robots(checked)
-        async with self.politeness.turn(checked.host) as turn:
-            yield Visit(turn, self._settings.egress_retry_after_max_s)
+        async with self.politeness.slot(checked.host) as slot:
+            yield Visit(slot, self._settings.egress_retry_after_max_s)
 
     async def _ask_robots(self, url: Url) -> None:
         if self._settings.egress_robots:
@@ -162,34 +162,34 @@ class Http:
         url = request.url
         if request.trusted is None and wanted.polite and wanted.robots:  # configured origins need no robots.txt
             await self._ask_robots(url)
-        turn = await stack.enter_async_context(self.politeness.turn(url.host)) if wanted.polite else None
+        slot = await stack.enter_async_context(self.politeness.slot(url.host)) if wanted.polite else None
         pool = await stack.enter_async_context(self._pools.pool(wanted.purpose, url.origin, request.trusted))
         began = time.monotonic()
         try:
             response = await pool.send(url, request.message(), wanted.timeout)
         except BaseException:
-            if turn is not None:
-                turn.failed(time.monotonic() - began)
+            if slot is not None:
+                slot.failed(time.monotonic() - began)
             raise
         stack.push_async_callback(response.aclose)
-        if turn is not None:
-            self._tell(turn, response, time.monotonic() - began)
+        if slot is not None:
+            self._tell(slot, response, time.monotonic() - began)
         most_s = self._settings.egress_retry_after_max_s
         error = status_error(response.status_code, response.headers, url.place, most_s=most_s)
         if error is not None and wanted.raise_for_status:
             raise error
         return response
 
-    def _tell(self, turn: Turn, response: httpx.Response, seconds: float) -> None:
+    def _tell(self, slot: HostSlot, response: httpx.Response, seconds: float) -> None:
         """Report the response to the controller of the host."""
         status = response.status_code
         told = retry_after(response.headers, most_s=self._settings.egress_retry_after_max_s)
         if status == 429 or (status == 503 and told is not None):
-            turn.throttled(told)
+            slot.throttled(told)
         elif status >= 500:
-            turn.failed(seconds)
+            slot.failed(seconds)
         else:
-            turn.answered(seconds)
+            slot.answered(seconds)
 
     def _grant_for(self, purpose: str, trusted: Origin | None) -> Grant:
         """The grant of a purpose, without limits, because every request has its own."""

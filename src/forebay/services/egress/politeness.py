@@ -1,4 +1,4 @@
-"""How much one host is asked at a time: as much as it takes gladly, and nothing while it asks for patience."""
+"""Limits the requests to each host: adaptive limits and delays, and none while the host is rate limiting us."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KNOWN = 4096  # remembered hosts
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 60.0  # between requests to a host that fails or is busy; doubles while it does
 _NO_DELAY = 0.05  # seconds; a shorter delay makes no difference
 _SHORTEST_PAUSE = 0.05  # seconds before a permit is requested again
-_FIRST_PATIENCE = 30.0  # after a 429 that does not say how long; doubles while they go on
+_FIRST_PAUSE = 30.0  # seconds after a 429 without Retry-After; doubles with each that follows
 
 
 class Host:
@@ -43,8 +43,8 @@ class Host:
         return not self.running and not self.waiting
 
 
-class Turn:
-    """One request to a host; told how it went, so that the next ones are sent accordingly."""
+class HostSlot:
+    """A slot for one request to a host. Its caller reports the outcome, which adapts the limit and the delay."""
 
     def __init__(self, host: Host, politeness: Politeness) -> None:
         self._host, self._politeness = host, politeness
@@ -64,15 +64,15 @@ class Turn:
         self._politeness.add_delay(self._host, seconds)
 
     def begin_again(self) -> None:
-        """Forget what was learnt about the host: one request at a time, as with a new one."""
+        """Reset the limit of the host to one request at a time."""
         self._host.limit.limit = float(self._host.limit.least)
 
     def throttled(self, retry_after: float | None) -> float:
-        """It asks for patience, which holds for everyone; gives back for how long."""
+        """The host is rate limiting us: close it for all requests; returns for how many seconds."""
         return self._politeness.close_host(self._host, retry_after)
 
     def reject_waiting(self, error: Callable[[], Exception]) -> None:
-        """Those who wait for the host get an error, as nobody can be answered now."""
+        """Raise this error in all requests that wait for the host."""
         self._politeness.reject_waiting(self._host, error)
 
 
@@ -101,16 +101,16 @@ class Politeness:
         self._most = settings.egress_host_concurrency
         self._delay = settings.egress_host_delay_s
         self._wait_s = settings.egress_host_wait_s
-        self._most_patience = settings.egress_retry_after_max_s
+        self._longest_pause = settings.egress_retry_after_max_s
         self._clock, self._sleep = clock, sleep
         self._hosts: OrderedDict[str, Host] = OrderedDict()
         self._throttled = 0
 
     @asynccontextmanager
-    async def turn(self, name: str, most: int | None = None) -> AsyncGenerator[Turn, None]:
-        """A turn at a host, once there is one; `most` at a time instead of what the settings say.
+    async def slot(self, name: str, most: int | None = None) -> AsyncGenerator[HostSlot, None]:
+        """Wait for a slot of a host; `most`: the maximum number of slots instead of that of the settings.
 
-        Raises: ThrottledError when the host asked for patience, or the wait is too long: come again later.
+        Raises: ThrottledError when the host is closed, or the wait is too long.
         """
         host = self._host(name, most)
         self._check_open(name, host)
@@ -118,14 +118,14 @@ class Politeness:
         try:
             async with self._permitted(host, is_web=most is None):
                 await self._keep_apart(name, host)
-                yield Turn(host, self)
+                yield HostSlot(host, self)
         finally:
             host.running -= 1
             self._let_in(host)
 
     @asynccontextmanager
     async def _permitted(self, host: Host, *, is_web: bool) -> AsyncGenerator[None, None]:
-        """Wait for a permit of all workers together, as long as for a turn in this process."""
+        """Wait for a permit that is shared by all workers, as long as for a slot of this process."""
         if self._permits is None or not is_web:
             yield
             return
@@ -163,16 +163,16 @@ class Politeness:
         host.slowed_until = host.next_start = max(host.next_start, now + host.delay)
 
     def close_host(self, host: Host, retry_after: float | None) -> float:
-        """Let nobody ask this host for a while, those who wait included."""
+        """Reject requests to this host for a while, including those that wait."""
         host.throttled += 1
         self._throttled += 1
         host.limit.drop()
         self.add_delay(host, 0.0)
-        told = _FIRST_PATIENCE * 2 ** min(host.throttled - 1, 10) if retry_after is None else retry_after
-        patience = min(told, self._most_patience)
-        host.closed_until = max(host.closed_until, self._clock() + patience)
-        self.reject_waiting(host, lambda: rate_limited(host.name, patience))
-        return patience
+        told = _FIRST_PAUSE * 2 ** min(host.throttled - 1, 10) if retry_after is None else retry_after
+        pause = min(told, self._longest_pause)
+        host.closed_until = max(host.closed_until, self._clock() + pause)
+        self.reject_waiting(host, lambda: rate_limited(host.name, pause))
+        return pause
 
     def reject_waiting(self, host: Host, error: Callable[[], Exception]) -> None:
         while host.waiting:

@@ -59,7 +59,7 @@ class FolderSource(Source):
             self._check_end(path, offset, size, changed=version_of(os.fstat(file)) != version)
 
     async def _done(self, path: str, version: str) -> bool:
-        return await finish_in_thread(self._put_away, path, version)
+        return await finish_in_thread(self._delete_or_move, path, version)
 
     # Run in a thread.
 
@@ -131,7 +131,7 @@ class FolderSource(Source):
         with self._translating_errors(path):
             return os.read(file, CHUNK)
 
-    def _put_away(self, path: str, version: str) -> bool:
+    def _delete_or_move(self, path: str, version: str) -> bool:
         *folders, name = path.split("/")
         with self._translating_errors(path), suppress(FileNotFoundError), self._folder(folders) as folder:
             now = os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -56,7 +56,8 @@ CREATE TABLE forebay.bookmark_change (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     title text,
     words integer,
-    body_hash bytea
+    body_hash bytea,
+    difference text
 );
 ALTER TABLE forebay.bookmark ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.bookmark_id_seq

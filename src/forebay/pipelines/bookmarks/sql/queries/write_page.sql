@@ -1,5 +1,5 @@
 -- Writes the result of a crawl of bookmark $1 of owner $2: $3 as JSON, the hashes $4 (of the text) and $5 (of the canonical URL).
--- Records the differences from the previous crawl.
+-- Records a change since the previous crawl: $6 is the difference from the page that has the hash $7.
 with found as (
     select * from jsonb_to_record($3::text::jsonb) as f(
         kind text, kind_reason text, http_status int, title text, description text, author text, site text, language text,
@@ -8,8 +8,9 @@ with found as (
 ), before as (
     select b.title, b.words, b.body_hash from forebay.bookmark b where b.id = $1 and b.owner_id = $2 for no key update
 ), noted as (
-    insert into forebay.bookmark_change (bookmark_id, owner_id, title, words, body_hash)
-    select $1, $2, b.title, b.words, b.body_hash from before b where b.body_hash is not null and b.body_hash <> $4
+    insert into forebay.bookmark_change (bookmark_id, owner_id, title, words, body_hash, difference)
+    select $1, $2, b.title, b.words, b.body_hash, case when b.body_hash = $7::bytea then $6::text end
+    from before b where b.body_hash is not null and b.body_hash <> $4
 ), forgotten as (
     delete from forebay.bookmark_change c
     where c.bookmark_id = $1 and c.at <= (

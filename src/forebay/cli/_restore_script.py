@@ -1,0 +1,71 @@
+"""Restoring a backup as an SQL script, for servers that are older than the program that reads it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from forebay.errors import ForebayError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# pg_restore 17 and newer begin with this, which older servers reject.
+_UNKNOWN = b"SET transaction_timeout = 0;\n"
+
+
+def run_script(pg_restore: Sequence[str], psql: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Pass the script that `pg_restore` writes to `psql`, without the setting that an older server does not know.
+
+    Raises: ForebayError with the messages of the program that failed. Nothing is committed then.
+    """
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as answered:
+        with (
+            subprocess.Popen(pg_restore, env=environment, stdout=subprocess.PIPE, stderr=said) as reading,
+            subprocess.Popen(
+                psql, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=answered
+            ) as writing,
+        ):
+            try:
+                _copy(reading, writing)
+                if reading.wait() != 0:
+                    writing.kill()  # it would commit what it has got at the end of its input
+            except BaseException:
+                reading.kill()
+                writing.kill()
+                raise
+        if writing.returncode > 0:  # by itself, and not killed because of the other
+            raise failed("psql", _read(answered))
+        if reading.returncode != 0:
+            raise failed("pg_restore", _read(said))
+
+
+def _copy(reading: subprocess.Popen[bytes], writing: subprocess.Popen[bytes]) -> None:
+    source, sink = reading.stdout, writing.stdin
+    assert source is not None  # noqa: S101 - both are pipes
+    assert sink is not None  # noqa: S101
+    try:
+        for line in source:
+            if line == _UNKNOWN:
+                break
+            sink.write(line)
+        shutil.copyfileobj(source, sink)
+        sink.flush()
+    except BrokenPipeError:  # psql has failed, and says why
+        reading.kill()
+        with suppress(BrokenPipeError):
+            sink.close()
+
+
+def _read(messages: IO[bytes]) -> bytes:
+    messages.seek(0)
+    return messages.read()
+
+
+def failed(name: str, said: bytes) -> ForebayError:
+    """The error of a client program, with the beginning of its messages."""
+    first = said.decode(errors="replace").strip().splitlines()[:3]
+    return ForebayError(f"{name} failed: {' '.join(first)}")
