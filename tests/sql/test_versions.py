@@ -299,3 +299,33 @@ async def test_a_job_of_which_a_claim_is_under_way_keeps_its_version(db: Db) -> 
     await other.settle([dict(row) for row in claimed])
     await other.conn.close()
     assert await db.counters(job) == (1, 0, 0, 0)
+
+
+async def test_results_have_the_names_of_the_version_to_which_a_job_has_changed(db: Db) -> None:
+    before = await _worker(db, step("fetch"), step("parse", "fetch"), step("gone", "parse"))
+    job = await db.submit(1)
+    await _settle_with_result(db, "fetch")
+    after = await _worker(db, step("download", renamed_from="fetch"), step("fetch"), step("parse", "download"))
+    await _stop(db, before)
+    assert await _adopt(db, after) == 1
+    assert (await db.item(job))["result"] == {"download": "fetch"}
+
+
+async def test_results_have_the_names_of_the_version_by_which_a_job_is_reprocessed(db: Db) -> None:
+    await _worker(db, step("fetch"), step("parse", "fetch"))
+    job = await db.submit(1)
+    await _settle_with_result(db, "fetch")
+    await db.run("parse", "ERROR")
+    await _worker(db, step("download", renamed_from="fetch"), step("parse", "download"))
+    await db.execute("select forebay.reprocess($1, now => $2)", job, db.now)
+    assert (await db.item(job))["result"] == {"download": "fetch"}
+
+
+async def _settle_with_result(db: Db, name: str) -> None:
+    for lease in await db.claim(name):
+        await db.execute(
+            "select forebay.settle(1, array[$1::bigint], '{1}', '{}', array[$2::jsonb], '{0}', '{}', '{}', '{}', '{}', '{}', $3)",
+            lease["token"],
+            json.dumps({name: name}),
+            db.now,
+        )

@@ -33,6 +33,7 @@ begin
         select coalesce(bit_or(s.downstream), 0) & ~i.done from forebay.version_step s
         where s.version_id = new_version and s.bit & i.dead <> 0)
     where i.job_id = any(changed) and i.status = 'PENDING' and i.dead <> 0;
+    perform forebay.rename_results(changed, old_version, new_version);
     with queued as (
         delete from forebay.ready r where r.step_id = any(gone) and r.job_id = any(changed)
     ),
