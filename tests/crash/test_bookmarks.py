@@ -162,7 +162,7 @@ async def test_only_the_steps_in_which_a_worker_was_killed_are_repeated(
         once = {each: ["DONE"] for each in STEPS if (each == "add") is (steps == ("add",))}
         if steps == ("ocr",):
             once |= {each: ["SKIPPED"] for each in ("screenshot", "favicon", "caption")}
-        assert await attempts(watch, job) == once | dict.fromkeys(steps, ["EXPIRED", "DONE"]), steps
+        assert await attempts(watch, job) == once | {each: ["EXPIRED", "DONE"] for each in steps}
         own = await watch.one("select job_id from forebay.bookmark where url = $1", url)
         await watch.done([own])
         # With a new picture what was said of the old one goes, and only its text was asked for then.

@@ -315,7 +315,7 @@ async def test_without_listen_polling_finds_work(dsn: str, watch: Watch) -> None
 
 
 async def test_a_half_open_listener_does_not_keep_work_from_being_found(dsn: str, watch: Watch) -> None:
-    """A poll finds it, although the one before has timed out; the listener itself notices nothing for twenty seconds."""
+    """A poll finds it, although the one before has timed out; the listener notices nothing for twenty seconds."""
     settings = Settings.model_validate(_QUICK | {"command_timeout_s": 1.0})
     with capture_logs() as logs:
         async with Proxy(dsn) as proxy, working(proxy.dsn, settings):

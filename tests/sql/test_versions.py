@@ -286,8 +286,8 @@ async def test_a_job_of_which_a_claim_is_under_way_keeps_its_version(db: Db) -> 
     transaction = other.conn.transaction()
     await transaction.start()
     claimed = await other.fetch(
-        "select * from forebay.claim(1, array(select step_id from forebay.ready), array(select lane_id from forebay.ready),"
-        " '{0}', '{10}', '{10}', '{}', 600, $1)",
+        """select c.* from forebay.ready r cross join lateral
+               forebay.claim(1, array[r.step_id], array[r.lane_id], '{0}', '{10}', '{10}', '{}', 600, $1) c""",
         db.now,
     )
     adopting = asyncio.create_task(_adopt(db, after))
@@ -324,7 +324,8 @@ async def test_results_have_the_names_of_the_version_by_which_a_job_is_reprocess
 async def _settle_with_result(db: Db, name: str) -> None:
     for lease in await db.claim(name):
         await db.execute(
-            "select forebay.settle(1, array[$1::bigint], '{1}', '{}', array[$2::jsonb], '{0}', '{}', '{}', '{}', '{}', '{}', $3)",
+            """select forebay.settle(
+                   1, array[$1::bigint], '{1}', '{}', array[$2::jsonb], '{0}', '{}', '{}', '{}', '{}', '{}', $3)""",
             lease["token"],
             json.dumps({name: name}),
             db.now,
