@@ -108,8 +108,8 @@ def check_tasks(seen: Committed) -> None:
         tasks.update((task.job, n, task.step) for n in range(task.first, task.last + 1))
     has_open = {job for (job, n), item in seen.items.items() if n > 0 and item.status == "PENDING"}
     by_item: dict[tuple[int, int], Counter[int]] = {}
-    for (job, n, step), times in tasks.items():
-        by_item.setdefault((job, n), Counter())[step] = times
+    for (job_id, n, step), times in tasks.items():
+        by_item.setdefault((job_id, n), Counter())[step] = times
     for place, item in seen.items.items():
         job = seen.jobs[item.job]
         if item.status != "PENDING":

@@ -330,3 +330,16 @@ async def _settle_with_result(db: Db, name: str) -> None:
             json.dumps({name: name}),
             db.now,
         )
+
+
+async def test_an_item_ends_when_its_last_step_comes_after_one_that_has_failed_in_the_new_version(db: Db) -> None:
+    old = [step("a"), step("b", "a")]
+    await _stop(db, await _worker(db, *old))
+    before = await _worker(db, step("a"), step("b"))
+    job = await db.submit(2)
+    await db.run("a", "ERROR")
+    await _stop(db, before)
+    assert await _adopt(db, await _worker(db, *old)) == 1
+    assert await db.counters(job) == (0, 0, 0, 2)
+    assert (await db.job(job))["state"] == "FAILED"
+    assert await db.runs() == []
