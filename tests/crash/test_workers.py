@@ -173,8 +173,9 @@ async def _contents(watch: Watch) -> list[Any]:
 
 
 async def test_workers_frozen_in_the_middle_of_a_drain_do_no_harm(workers: Workers, watch: Watch) -> None:
+    """One may be frozen in the middle of a transaction: the others wait until the server has ended it."""
     job = await submit(watch, orders, 1000)
-    frozen = await workers.start(claim_max="50").started()
+    frozen = await workers.start(claim_max="50", command_timeout_s="2").started()
     assert await _holds_or_over(watch, frozen, job)
     frozen.send(signal.SIGSTOP)
     workers.start()

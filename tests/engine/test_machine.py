@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from forebay import Context, Pipeline
 from forebay.engine.work import machine
 from forebay.engine.work.machine import Machine, free_memory, load
+from forebay.testing import testbed
 
 
 def calm(seen: Machine, times: int = 30) -> None:
@@ -56,3 +59,20 @@ def test_a_container_counts_when_it_has_less(tmp_path: Path, monkeypatch: pytest
     assert free_memory() == pytest.approx(0.05)
     (tmp_path / "memory.max").write_text("max\n")
     assert free_memory() > 0.05
+
+
+async def test_what_a_testbed_claims_does_not_depend_on_the_load(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "load", lambda: 1000.0)
+    monkeypatch.setattr(machine, "_TICK", 0.001)
+    parcels: Pipeline[dict[str, int]] = Pipeline("parcels", dict)
+    sizes: list[int] = []
+
+    @parcels.batch_step(size=10)
+    async def weigh(ctx: Context, found: Sequence[dict[str, int]]) -> list[int]:
+        sizes.append(len(found))
+        return [1] * len(found)
+
+    async with testbed(dsn, [parcels], migrated=True) as bed:
+        await parcels.submit_many(bed.pool, [{"n": n} for n in range(8)])
+        await bed.finish()
+    assert sizes == [8]

@@ -232,7 +232,7 @@ async def test_a_migration_waits_briefly_for_locks_and_tries_again(dsn: str, mon
     monkeypatch.setattr(migrating, "_LOCK_PAUSE", 0)
     conn = await connect(dsn)
     await migrating.lock_schema(conn)
-    assert await conn.fetchval("show lock_timeout") == "1s"
+    assert await conn.fetchval("show lock_timeout") == "500ms"
     await conn.close()
     tries = 0
 

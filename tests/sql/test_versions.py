@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -248,3 +249,97 @@ async def test_bits_of_versions_with_jobs_are_kept(db: Db) -> None:
     with pytest.raises(asyncpg.PostgresError, match=f"^steps: {message}$"):
         await db.register(step("one"), step("more"))
     assert await db.one("select steps is not null from forebay.pipeline where name = 'p'")
+
+
+async def test_a_step_inserted_after_one_that_has_failed_is_not_waited_for(db: Db) -> None:
+    before = await _worker(db, step("a"), step("b", "a"), step("c", "a"), step("gone", "c"))
+    job = await db.submit(1)
+    await db.run("a")
+    await db.run("b", "ERROR")
+    after = await _worker(db, step("a"), step("b", "a"), step("n", "b"), step("m", "n"), step("c", "a"))
+    await _stop(db, before)
+    assert await _adopt(db, after) == 1
+    assert await _drain(db) == ["c"]
+    assert await db.counters(job) == (0, 0, 0, 1)
+
+
+async def test_a_new_step_with_the_former_name_of_another_gets_a_bit_of_its_own(db: Db) -> None:
+    await _worker(db, step("fetch"), step("parse", "fetch"))
+    await _worker(db, step("download", renamed_from="fetch"), step("parse", "download"))
+    job = await db.submit(1)
+    await _worker(db, step("fetch"), step("download"), step("parse", "download"))
+    bits = {row["name"]: row["bit"] for row in await db.fetch("select name, bit from forebay.step where active")}
+    assert bits == {"download": 1, "parse": 2, "fetch": 4}
+    assert [name for name, *_ in await db.runs()] == ["download"]
+    assert await db.one("select steps from forebay.job where id = $1", job) == 3
+
+
+async def test_a_job_of_which_a_claim_is_under_way_keeps_its_version(db: Db) -> None:
+    before = await _worker(db, step("a"), step("b"), step("c", "a", "b"))
+    job = await db.submit(1)
+    await db.run("a")
+    await db.run("b")
+    after = await _worker(db, step("a"), step("b"), step("c", "a"))
+    await _stop(db, before)
+    other = Db(await asyncpg.connect(db.dsn), db.dsn)
+    other.now = db.now
+    transaction = other.conn.transaction()
+    await transaction.start()
+    claimed = await other.fetch(
+        """select c.* from forebay.ready r cross join lateral
+               forebay.claim(1, array[r.step_id], array[r.lane_id], '{0}', '{10}', '{10}', '{}', 600, $1) c""",
+        db.now,
+    )
+    adopting = asyncio.create_task(_adopt(db, after))
+    while not await other.one("select pg_blocking_pids($1) <> '{}'", db.conn.get_server_pid()):
+        assert not adopting.done(), "the adoption did not wait for the claim"
+    await transaction.commit()
+    assert await adopting == 0
+    assert await db.runs() == []
+    await other.settle([dict(row) for row in claimed])
+    await other.conn.close()
+    assert await db.counters(job) == (1, 0, 0, 0)
+
+
+async def test_results_have_the_names_of_the_version_to_which_a_job_has_changed(db: Db) -> None:
+    before = await _worker(db, step("fetch"), step("parse", "fetch"), step("gone", "parse"))
+    job = await db.submit(1)
+    await _settle_with_result(db, "fetch")
+    after = await _worker(db, step("download", renamed_from="fetch"), step("fetch"), step("parse", "download"))
+    await _stop(db, before)
+    assert await _adopt(db, after) == 1
+    assert (await db.item(job))["result"] == {"download": "fetch"}
+
+
+async def test_results_have_the_names_of_the_version_by_which_a_job_is_reprocessed(db: Db) -> None:
+    await _worker(db, step("fetch"), step("parse", "fetch"))
+    job = await db.submit(1)
+    await _settle_with_result(db, "fetch")
+    await db.run("parse", "ERROR")
+    await _worker(db, step("download", renamed_from="fetch"), step("parse", "download"))
+    await db.execute("select forebay.reprocess($1, now => $2)", job, db.now)
+    assert (await db.item(job))["result"] == {"download": "fetch"}
+
+
+async def _settle_with_result(db: Db, name: str) -> None:
+    for lease in await db.claim(name):
+        await db.execute(
+            """select forebay.settle(
+                   1, array[$1::bigint], '{1}', '{}', array[$2::jsonb], '{0}', '{}', '{}', '{}', '{}', '{}', $3)""",
+            lease["token"],
+            json.dumps({name: name}),
+            db.now,
+        )
+
+
+async def test_an_item_ends_when_its_last_step_comes_after_one_that_has_failed_in_the_new_version(db: Db) -> None:
+    old = [step("a"), step("b", "a")]
+    await _stop(db, await _worker(db, *old))
+    before = await _worker(db, step("a"), step("b"))
+    job = await db.submit(2)
+    await db.run("a", "ERROR")
+    await _stop(db, before)
+    assert await _adopt(db, await _worker(db, *old)) == 1
+    assert await db.counters(job) == (0, 0, 0, 2)
+    assert (await db.job(job))["state"] == "FAILED"
+    assert await db.runs() == []

@@ -32,8 +32,8 @@ log = get_logger("migrate")
 _NO_EXTENSION = (asyncpg.FeatureNotSupportedError, asyncpg.UndefinedFileError, asyncpg.InsufficientPrivilegeError)
 _LOCK = 4662_0001  # one migration at a time, over all processes and machines
 # The statements of a live system queue up behind a migration that waits for a lock: it waits briefly, and tries again.
-_SHORT_LOCKS = "set lock_timeout = '1s'"
-_LOCK_TRIES = 30
+_SHORT_LOCKS = "set lock_timeout = '500ms'"
+_LOCK_TRIES = 60
 _LOCK_PAUSE = 1.0  # seconds, for what has queued up
 
 T = TypeVar("T")

@@ -319,13 +319,14 @@ class Claimer:
         """Poll for ready lanes forever. The interval doubles while nothing is found, so a task whose commit came after
         its wake-up waits about as long as the commit was late. Polling uses only a small share of the time."""
         while True:
-            began = time.monotonic()
+            began, least = time.monotonic(), 0.0
             self._poll_requested = False
             try:
                 await self.find_ready_lanes()
-            except REJECTED + UNAVAILABLE as error:
+                least = _SWEEP_SHARE * (time.monotonic() - began)
+            except REJECTED + UNAVAILABLE as error:  # the time until a timeout is no work of the server
                 self._lost(error, self._pause)
-            await self._wait_for_poll(_SWEEP_SHARE * (time.monotonic() - began))
+            await self._wait_for_poll(least)
             self._pause = min(self._pause * 2, self._poll_s)
 
     async def _wait_for_poll(self, least: float) -> None:

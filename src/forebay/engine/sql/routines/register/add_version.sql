@@ -15,7 +15,10 @@ begin
     returning id into version;
     for declared, found_place in select * from jsonb_array_elements(definition -> 'steps') with ordinality loop
         insert into forebay.queue (name) values (declared ->> 'queue') on conflict do nothing;
-        found_bit := forebay.bit_of_step(pipe, version, declared ->> 'name', declared ->> 'renamed_from');
+        found_bit := forebay.bit_of_step(pipe, version, declared ->> 'name', declared ->> 'renamed_from', array(
+            select n.name from jsonb_array_elements(definition -> 'steps') s(step)
+            cross join lateral (values (s.step ->> 'name'), (s.step ->> 'renamed_from')) n(name)
+            where s.step ->> 'name' <> declared ->> 'name'));
         select coalesce(bit_or(s.bit), 0), coalesce(bit_or(s.bit) filter (where s.optional), 0)
         into found_needs, found_optional
         from forebay.version_step s

@@ -9,6 +9,7 @@ create or replace function forebay.reprocess(
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     job forebay.job := forebay.lock_job(job_id);
+    old_version int := coalesce(job.version_id, -job.pipeline_id);
     chosen int4multirange;
     wanted forebay.item_status[];
     reopened int;
@@ -30,6 +31,9 @@ begin
     else
         perform forebay.cut_reprocessed(job, wanted, chosen);
         reopened := forebay.reopen(job, wanted, chosen, reset_attempts, restart, at);
+    end if;
+    if job.version_id <> old_version then
+        perform forebay.rename_results(array[job.id], old_version, job.version_id);
     end if;
     delete from forebay.throttled_task t where t.job_id = job.id;
     if job.state <> 'PAUSED' then

@@ -17,6 +17,9 @@ declare
     job forebay.job;
 begin
     mine := array(select j from unnest(jobs) j where pg_try_advisory_xact_lock(hashtextextended('forebay.job', j)));
+    -- A claim or a promotion of these runs that is under way ends first: the next statement sees its lease.
+    perform from forebay.scheduled s where s.job_id = any(mine) and s.step_id = any(gone) for update;
+    perform from forebay.ready r where r.step_id = any(gone) and r.job_id = any(mine) for update;
     with moved as (
         update forebay.job j set version_id = v.id, steps = v.steps, job_steps = v.job_steps
         from forebay.pipeline_version v
@@ -25,6 +28,12 @@ begin
         returning j.id
     )
     select coalesce(array_agg(m.id), '{}') into changed from moved m;
+    -- What the new version has after a step that has failed dies with it.
+    update forebay.item i set dead = i.dead | (
+        select coalesce(bit_or(s.downstream), 0) & ~i.done from forebay.version_step s
+        where s.version_id = new_version and s.bit & i.dead <> 0)
+    where i.job_id = any(changed) and i.status = 'PENDING' and i.dead <> 0;
+    perform forebay.rename_results(changed, old_version, new_version);
     with queued as (
         delete from forebay.ready r where r.step_id = any(gone) and r.job_id = any(changed)
     ),

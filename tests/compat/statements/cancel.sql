@@ -1,0 +1,2 @@
+-- Cancels a job.
+select forebay.cancel($1, $2)

@@ -1,0 +1,2 @@
+-- Deletes old audit records.
+select forebay.delete_audit($1, $2)

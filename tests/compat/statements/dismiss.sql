@@ -1,0 +1,2 @@
+-- Dismisses dead letters.
+select forebay.dismiss($1, $2, $3)

@@ -1,0 +1,2 @@
+-- Drops old partitions.
+select cardinality(forebay.drop_partitions($1, $2))

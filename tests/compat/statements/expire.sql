@@ -1,0 +1,2 @@
+-- Expires leases.
+select * from forebay.expire($1)

@@ -1,0 +1,2 @@
+-- Folds tallies.
+select forebay.fold_tallies()

@@ -1,0 +1,2 @@
+-- Makes partitions ahead.
+select cardinality(forebay.make_partitions($1))

@@ -1,0 +1,2 @@
+-- When the next scheduled task is due.
+select min(run_at) from forebay.scheduled where run_at < 'infinity'

@@ -1,0 +1,2 @@
+-- Pauses a job.
+select forebay.pause($1, $2)

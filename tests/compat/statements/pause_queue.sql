@@ -1,0 +1,2 @@
+-- Pauses a queue.
+select forebay.pause_queue($1, $2)

@@ -1,0 +1,2 @@
+-- Closes items of cancelled jobs.
+select forebay.reap_cancelled($1)

@@ -1,0 +1,2 @@
+-- Gives items without a task their tasks.
+select forebay.repair_stranded($1)

@@ -1,0 +1,2 @@
+-- Runs items again.
+select forebay.reprocess($1, $2, $3, $4, $5, restart => $6)

@@ -1,0 +1,2 @@
+-- Resumes a job.
+select forebay.resume($1, $2)

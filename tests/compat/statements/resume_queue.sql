@@ -1,0 +1,2 @@
+-- Resumes a queue.
+select forebay.resume_queue($1, $2)

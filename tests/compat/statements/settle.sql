@@ -1,0 +1,2 @@
+-- Ends many attempts.
+select * from forebay.settle_packed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)

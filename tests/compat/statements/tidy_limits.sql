@@ -1,0 +1,2 @@
+-- Drops idle limits.
+select forebay.tidy_limits(now => $1)

@@ -1,0 +1,2 @@
+-- Unparks a queue.
+select forebay.unpark_queue($1)
