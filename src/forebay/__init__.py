@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Statement,
         Submit,
         Submitted,
+        Unique,
         Wait,
         Write,
     )
@@ -99,6 +100,7 @@ __all__ = [
     "SyncClient",
     "ThrottledError",
     "TransientError",
+    "Unique",
     "UnknownPipeline",
     "Wait",
     "Worker",
@@ -131,7 +133,8 @@ _PLACES = {
     ),
     "types": (
         "Cancel", "Done", "ErrorClass", "ItemRecord", "ItemStatus", "JobState", "JobSummary", "Json", "NotFound",
-        "Outcome", "Rows", "Signal", "Skip", "Snooze", "Statement", "Submit", "Submitted", "Wait", "Write",
+        "Outcome", "Rows", "Signal", "Skip", "Snooze", "Statement", "Submit", "Submitted", "Unique", "Wait",
+        "Write",
     ),
 }  # fmt: skip
 _MODULES = {name: f"forebay.{module}" for module, names in _PLACES.items() for name in names}

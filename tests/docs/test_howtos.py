@@ -92,6 +92,7 @@ async def test_submit(dsn: str) -> None:
         await bed.run()
         assert (await bed.job(later)).state == "QUEUED"
         assert await space["results"](conn, many) == [1, 1]
+        await space["refresh"](conn, "front")
         assert sum(await space["results"](conn, stream)) == 10 + 2 * 90 + 3 * 900
         assert await conn.fetchval("select timezone from forebay.schedule where name = 'front page'") == "Europe/Paris"
         keys = "select array_agg(j.key order by j.key) from forebay.job j join forebay.owner o on o.id = j.owner_id"

@@ -97,6 +97,7 @@ CREATE TABLE forebay.job (
     last_error jsonb,
     summary_paths jsonb,
     version_id integer,
+    key_turn integer DEFAULT 0 NOT NULL,
     CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
 )
 WITH (fillfactor='70');
@@ -763,7 +764,7 @@ CREATE INDEX job_cancelling ON forebay.job USING btree (id) WHERE ((state = 'CAN
 CREATE INDEX job_changed ON forebay.job USING btree (owner_id, updated_at) WHERE (finished_at IS NULL);
 CREATE INDEX job_coalescing ON forebay.job USING btree (pipeline_id, owner_id, key) WHERE (coalesces AND (finished_at IS NULL));
 CREATE INDEX job_finished ON forebay.job USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE UNIQUE INDEX job_key ON forebay.job USING btree (pipeline_id, owner_id, key) WHERE ((key IS NOT NULL) AND (NOT coalesces));
+CREATE UNIQUE INDEX job_key_turn ON forebay.job USING btree (pipeline_id, owner_id, key, key_turn) WHERE ((key IS NOT NULL) AND (NOT coalesces));
 CREATE INDEX job_open ON forebay.job USING btree (owner_id, id) WHERE (finished_at IS NULL);
 CREATE INDEX job_owner ON forebay.job USING btree (owner_id, id);
 CREATE INDEX kept_signal_at ON forebay.kept_signal USING btree (at);
