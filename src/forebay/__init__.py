@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forebay import errors, jobs, schedules, testing
+    from forebay.engine.declare.attempt_hook import AttemptEnd, AttemptHook
     from forebay.engine.declare.context import Context
     from forebay.engine.declare.limit import Limit
     from forebay.engine.declare.limited import limited
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AttemptEnd",
+    "AttemptHook",
     "Cancel",
     "Client",
     "ConfigError",
@@ -116,6 +119,7 @@ __all__ = [
 # Imported on first use: guards and children of the runner start in a few milliseconds without the engine, and a program
 # that only submits does not need the worker.
 _PLACES = {
+    "engine.declare.attempt_hook": ("AttemptEnd", "AttemptHook"),
     "engine.declare.context": ("Context",),
     "engine.declare.limited": ("limited",),
     "engine.declare.pipeline": ("Pipeline",),

@@ -66,7 +66,7 @@ def test_testing(tmp_path: Path) -> None:
 
 
 async def test_steps(dsn: str) -> None:
-    example, _ = blocks("docs/howto/steps.md", "python")
+    example, hooks, _ = blocks("docs/howto/steps.md", "python")
     space = execute("docs/howto/steps.md", example)
     articles, article = space["articles"], space["Article"]
     conn = await asyncpg.connect(dsn)
@@ -80,6 +80,12 @@ async def test_steps(dsn: str) -> None:
         assert first.result["embed"] == [3.0, 1.0]
         assert (first.status, second.status) == ("DONE", "NOT_FOUND")
         assert await conn.fetchval("select title from article") == "some words here"
+    hooked = execute("docs/howto/steps.md", hooks)
+    async with testbed(dsn, [hooked["letters"]], migrated=True) as bed:
+        job = await bed.submit(hooked["letters"], "hello")
+        await bed.finish()
+        assert (await bed.item(job)).result == {"send": f"letters.send {job.job_id}: hello"}
+        assert hooked["observed"].attempts == {("letters.send", "DONE"): 1}
     await conn.close()
 
 
@@ -124,7 +130,7 @@ async def test_waits(dsn: str) -> None:
 
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a module of its own, which is where the process looks for its function."""
-    _, sharing = blocks("docs/howto/steps.md", "python")
+    *_, sharing = blocks("docs/howto/steps.md", "python")
     (tmp_path / "library.py").write_text(sharing)
     monkeypatch.syspath_prepend(tmp_path)
     books = importlib.import_module("library").books

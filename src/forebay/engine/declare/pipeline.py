@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from forebay.engine.db.adapters import AsyncConn, SyncConn
+    from forebay.engine.declare.attempt_hook import AttemptHook
     from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
 
@@ -67,9 +68,10 @@ class Pipeline(Generic[I]):
         max_input_bytes: int = 1_048_576,
         internal: bool = False,
         reference: str | None = None,
+        hooks: Iterable[AttemptHook] = (),
     ) -> None:
         """`internal`: the pipeline is not available through the API. `reference`: the input field that identifies a
-        failed item in the logs."""
+        failed item in the logs. `hooks` are called around each attempt."""
         if not _NAME.fullmatch(name):
             raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
         self.name = name
@@ -78,6 +80,7 @@ class Pipeline(Generic[I]):
         self.max_input_bytes = max_input_bytes
         self.internal = internal
         self.reference = reference
+        self.hooks: tuple[AttemptHook, ...] = tuple(hooks)
         self.steps: dict[str, Step[I, Any]] = {}
         self.schedules: list[Schedule[I]] = []
         self._tunings: list[Callable[[Settings], None]] = []

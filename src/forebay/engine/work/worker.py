@@ -29,6 +29,7 @@ from forebay.engine.work.claimer import Claimer
 from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.failure_log import FailureLog
 from forebay.engine.work.heartbeat import Heartbeat
+from forebay.engine.work.hook_calls import HookCalls
 from forebay.engine.work.leases import LeaseBook
 from forebay.engine.work.machine import Machine
 from forebay.engine.work.parking import QueueParking
@@ -275,8 +276,12 @@ class Worker:
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
         s = self.settings
-        call = call_of(step, self._threads, self._processes, with_context=self._spans is not None)
+        with_context = self._spans is not None or bool(step.pipeline.hooks)
+        call = call_of(step, self._threads, self._processes, with_context=with_context)
         report: Callable[[Attempt], None] = self._on_report
+        if step.pipeline.hooks:
+            hooks = HookCalls(step)
+            call, report = hooks.calling(call), hooks.reporting(report)
         if self._spans is not None:
             call = self._spans.calling(step, call, lambda: self._executors[step_id].running)
             report = self._spans.reporting(step, report)
