@@ -66,7 +66,7 @@ def test_testing(tmp_path: Path) -> None:
 
 
 async def test_steps(dsn: str) -> None:
-    example, hooks, _ = blocks("docs/howto/steps.md", "python")
+    example, transaction, hooks, _ = blocks("docs/howto/steps.md", "python")
     space = execute("docs/howto/steps.md", example)
     articles, article = space["articles"], space["Article"]
     conn = await asyncpg.connect(dsn)
@@ -80,6 +80,12 @@ async def test_steps(dsn: str) -> None:
         assert first.result["embed"] == [3.0, 1.0]
         assert (first.status, second.status) == ("DONE", "NOT_FOUND")
         assert await conn.fetchval("select title from article") == "some words here"
+    await conn.execute("create table balance (name text, amount int); insert into balance values ('a', 9), ('b', 0)")
+    transfers = execute("docs/howto/steps.md", transaction)["transfers"]
+    async with testbed(dsn, [transfers], migrated=True) as bed:
+        await transfers.submit_many(conn, [{"from": "a", "to": "b", "amount": 5}] * 2)
+        await bed.finish()
+        assert await conn.fetchval("select array_agg(amount order by name) from balance") == [3, 5]
     hooked = execute("docs/howto/steps.md", hooks)
     async with testbed(dsn, [hooked["letters"]], migrated=True) as bed:
         job = await bed.submit(hooked["letters"], "hello")
