@@ -576,7 +576,8 @@ CREATE TABLE forebay.schedule (
     declared boolean DEFAULT false NOT NULL,
     overlap boolean DEFAULT true NOT NULL,
     jitter_s double precision DEFAULT 0 NOT NULL,
-    backfill boolean DEFAULT false NOT NULL
+    backfill boolean DEFAULT false NOT NULL,
+    due_field text DEFAULT ''::text NOT NULL
 );
 CREATE TABLE forebay.slot_lease (
     name text NOT NULL,
