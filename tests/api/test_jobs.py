@@ -99,6 +99,14 @@ async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> No
             ("count", "DONE", 1),
         ]
         assert [attempt["step"] for attempt in item["attempts"]] == ["count", "fetch"]
+        assert item["waits"] == []
+        await service.admin.execute(
+            "insert into forebay.waiting (job_id, n, bit, owner_id, name, key, expires_at) "
+            "select id, 1, 1, owner_id, 'paid', 'k', '2035-01-01T00:00Z' from forebay.job where id = $1",
+            int(job_id),
+        )
+        item = (await client.get(f"/api/jobs/{job_id}/items/1")).json()
+        assert item["waits"] == [{"step": "fetch", "signal": "paid", "key": "k", "until": "2035-01-01T00:00:00Z"}]
         letters = (await client.get("/api/dead-letters")).json()["deadLetters"]
         assert [(letter["itemId"], letter["errorClass"]) for letter in letters] == [("2", "data")]
         attempts = (await client.get(f"/api/attempts?jobId={job_id}&outcome=ERROR")).json()["attempts"]

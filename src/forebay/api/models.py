@@ -205,6 +205,15 @@ class StepState(Model):
     result: Any = None
 
 
+class SignalWait(Model):
+    """A step that waits for a signal."""
+
+    step: str
+    signal: str
+    key: str
+    until: datetime | None = Field(description="null: without a limit")
+
+
 class Item(Model):
     """An item with all its steps, results and attempts."""
 
@@ -222,6 +231,7 @@ class Item(Model):
     error: Any
     progress: Any
     steps: list[StepState]
+    waits: list[SignalWait]
     attempts: list[Attempt]
 
 

@@ -636,6 +636,23 @@ CREATE VIEW forebay.totals WITH (security_invoker='true') AS
    FROM ((forebay.count_items() c(owner_id, pipeline_id, pending, processing, done, skipped, not_found, error)
      JOIN forebay.pipeline p ON ((p.id = c.pipeline_id)))
      JOIN forebay.owner o ON ((o.id = c.owner_id)));
+CREATE VIEW forebay.waits WITH (security_invoker='true') AS
+ SELECT w.job_id,
+    w.n,
+    p.name AS pipeline,
+    (forebay.step_names(p.id, w."bit"))[1] AS step,
+    o.name AS owner,
+    w.name AS signal,
+    w.key,
+        CASE
+            WHEN (w.expires_at < (clock_timestamp() + '9 years'::interval)) THEN w.expires_at
+            ELSE NULL::timestamp with time zone
+        END AS until
+   FROM (((forebay.waiting w
+     JOIN forebay.job j ON ((j.id = w.job_id)))
+     JOIN forebay.pipeline p ON ((p.id = j.pipeline_id)))
+     JOIN forebay.owner o ON ((o.id = w.owner_id)))
+  WHERE ((w.signalled_at IS NULL) AND (w.expires_at > clock_timestamp()));
 ALTER TABLE forebay.worker ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.worker_id_seq
     START WITH 1
