@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forebay import errors, jobs, schedules, testing
+    from forebay.engine.declare.attempt_hook import AttemptEnd, AttemptHook
     from forebay.engine.declare.context import Context
     from forebay.engine.declare.limit import Limit
     from forebay.engine.declare.limited import limited
@@ -52,11 +53,14 @@ if TYPE_CHECKING:
         Statement,
         Submit,
         Submitted,
+        Unique,
         Wait,
         Write,
     )
 
 __all__ = [
+    "AttemptEnd",
+    "AttemptHook",
     "Cancel",
     "Client",
     "ConfigError",
@@ -99,6 +103,7 @@ __all__ = [
     "SyncClient",
     "ThrottledError",
     "TransientError",
+    "Unique",
     "UnknownPipeline",
     "Wait",
     "Worker",
@@ -114,6 +119,7 @@ __all__ = [
 # Imported on first use: guards and children of the runner start in a few milliseconds without the engine, and a program
 # that only submits does not need the worker.
 _PLACES = {
+    "engine.declare.attempt_hook": ("AttemptEnd", "AttemptHook"),
     "engine.declare.context": ("Context",),
     "engine.declare.limited": ("limited",),
     "engine.declare.pipeline": ("Pipeline",),
@@ -131,7 +137,8 @@ _PLACES = {
     ),
     "types": (
         "Cancel", "Done", "ErrorClass", "ItemRecord", "ItemStatus", "JobState", "JobSummary", "Json", "NotFound",
-        "Outcome", "Rows", "Signal", "Skip", "Snooze", "Statement", "Submit", "Submitted", "Wait", "Write",
+        "Outcome", "Rows", "Signal", "Skip", "Snooze", "Statement", "Submit", "Submitted", "Unique", "Wait",
+        "Write",
     ),
 }  # fmt: skip
 _MODULES = {name: f"forebay.{module}" for module, names in _PLACES.items() for name in names}

@@ -119,6 +119,9 @@ class Settings(SettingsBase):
     pool_size: Annotated[int, Field(ge=2, le=100)] = Field(
         default=5, description="maximum database connections of one worker process"
     )
+    step_transactions: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=4, description="maximum open transactions of steps in one worker process; each uses a connection more"
+    )
     command_timeout_s: Annotated[float, Field(gt=0)] = Field(
         default=60.0, description="timeout of a statement; its connection is closed as well"
     )

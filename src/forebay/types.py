@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -71,6 +71,18 @@ Write: TypeAlias = Rows | Statement
 
 
 @dataclass(frozen=True, slots=True)
+class Unique:
+    """How long a job keeps its key: while it is in one of `states`, and until `period` after its submit.
+
+    A submit with the same key returns the job while it keeps the key, and opens a new job afterwards. None: in any
+    state, or for ever. `period` is in seconds, or a timedelta. A job is RUNNING when a worker has one of its tasks.
+    """
+
+    states: Collection[JobState | str] | None = None
+    period: float | timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Submit:
     """A job that a step submits with its result. `Pipeline.new` makes it: the input and `meta` are checked JSON."""
 
@@ -82,6 +94,8 @@ class Submit:
     run_at: datetime | None = None
     delay: float | None = None  # seconds
     meta: str | None = None
+    unique_states: tuple[str, ...] | None = None
+    unique_period: float | None = None  # seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,14 @@ async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> No
             ("count", "DONE", 1),
         ]
         assert [attempt["step"] for attempt in item["attempts"]] == ["count", "fetch"]
+        assert item["waits"] == []
+        await service.admin.execute(
+            "insert into forebay.waiting (job_id, n, bit, owner_id, name, key, expires_at) "
+            "select id, 1, 1, owner_id, 'paid', 'k', '2035-01-01T00:00Z' from forebay.job where id = $1",
+            int(job_id),
+        )
+        item = (await client.get(f"/api/jobs/{job_id}/items/1")).json()
+        assert item["waits"] == [{"step": "fetch", "signal": "paid", "key": "k", "until": "2035-01-01T00:00:00Z"}]
         letters = (await client.get("/api/dead-letters")).json()["deadLetters"]
         assert [(letter["itemId"], letter["errorClass"]) for letter in letters] == [("2", "data")]
         attempts = (await client.get(f"/api/attempts?jobId={job_id}&outcome=ERROR")).json()["attempts"]
@@ -265,6 +273,31 @@ async def test_an_idempotency_key_makes_two_requests_one(service: Service) -> No
     assert await service.admin.fetchval("select count(*) from forebay.job") == 2
 
 
+async def test_a_key_is_free_when_its_job_is_in_another_state(service: Service) -> None:
+    unique = {"states": ["QUEUED", "RUNNING"], "period": 3600}
+    body = {"pipeline": "pages", "input": {"title": "one"}, "key": "k", "unique": unique}
+    async with service.client("ann") as client:
+        first, again = [await client.post("/api/jobs", json=body) for _ in range(2)]
+        assert (first.status_code, again.status_code) == (201, 200)
+        assert again.json() == first.json() | {"created": False}
+        file = {"file": ("pages.jsonl", b'{"title": "two"}')}
+        form = {"pipeline": "pages", "key": "k", "unique": json.dumps(unique)}
+        uploaded = await client.post("/api/jobs", data=form, files=file)
+        assert (uploaded.status_code, uploaded.json()["jobId"]) == (200, first.json()["jobId"])
+        await client.post(f"/api/jobs/{first.json()['jobId']}/cancel")
+        assert (await client.post("/api/jobs", json=body, headers={"Idempotency-Key": "i"})).status_code == 201
+
+
+async def test_coalescing_postpones_a_job_up_to_max_wait(service: Service) -> None:
+    body = {"pipeline": "pages", "key": "k", "coalesce": True, "maxWait": 60, "runAt": "2035-01-01T00:00:00Z"}
+    async with service.client("ann") as client:
+        for title, headers in (("one", {}), ("two", {"Idempotency-Key": "i"})):
+            done = await client.post("/api/jobs", json={**body, "input": {"title": title}}, headers=headers)
+            assert done.json()["items"] == 1, done.text
+    waits = "select s.run_at - j.created_at from forebay.scheduled s join forebay.job j on j.id = s.job_id"
+    assert await service.admin.fetchval(waits) == timedelta(seconds=60)
+
+
 BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"pipeline": "nothing", "input": {}}, "pipeline", "there is no pipeline 'nothing'; there are pages"),
     ({"pipeline": "pages"}, "input", "send either `input`, for one item, or `items`"),
@@ -281,6 +314,14 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"pipeline": "pages", "input": {"title": "x"}, "colour": 1}, "colour", "there is no such field"),
     ({"pipeline": "pages", "input": {"title": "a\0b"}}, "input.title", "must not contain the character U+0000"),
     ({"pipeline": "pages", "input": {"title": "x"}, "coalesce": True}, "key", "is required for coalesce"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "maxWait": 1}, "maxWait", "is for coalesce only"),
+    ({"pipeline": "pages", "items": [{"title": "x"}], "maxWait": 1}, "maxWait", "is only for one item"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "unique": {"period": 60}}, "key", "is required for unique"),
+    (
+        {"pipeline": "pages", "input": {"title": "x"}, "key": "k", "unique": {"states": ["PENDING"]}},
+        "unique.states.0",
+        "Input should be 'QUEUED', 'RUNNING'",
+    ),
     (
         {"pipeline": "pages", "input": {"title": "x"}, "runAt": "2030-01-01T00:00:00"},
         "runAt",

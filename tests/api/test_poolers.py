@@ -16,7 +16,7 @@ import pytest
 from forebay.api.app import create_app
 from forebay.api.metrics.process import Meter
 from forebay.api.role_pools import RolePools, open_role_pools
-from forebay.engine.submit.options import CheckedOptions
+from forebay.engine.submit.options import CheckedOptions, Coalescing
 from forebay.engine.submit.producer import item_arguments
 from forebay.errors import WrongRole
 from forebay.identity import session_context
@@ -108,7 +108,7 @@ async def test_the_one_statement_of_a_submit_runs_with_the_role(dsn: str) -> Non
     async with dropping_role(dsn) as way, served(dsn, way) as service:
         pools: RolePools = service.app.state.pools
         owner = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
-        args = item_arguments(pages, Page(title="x"), False, CheckedOptions.checked(owner="ann"))
+        args = item_arguments(pages, Page(title="x"), Coalescing(), CheckedOptions.checked(owner="ann"))
         assert (await session_context.submit_for(pools.owners, owner, None, args))[1]
         await service.admin.execute("revoke insert on forebay.item from forebay_api")
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for table item"):

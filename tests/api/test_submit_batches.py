@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from forebay.api.submit.batches import SubmitBatches
-from forebay.engine.submit.options import CheckedOptions
+from forebay.engine.submit.options import CheckedOptions, Coalescing
 from forebay.engine.submit.producer import item_arguments
 from forebay.identity import session_context
 from tests.api._service import Page, Service, pages
@@ -113,7 +113,7 @@ async def test_an_owner_can_write_for_nobody_else(service: Service) -> None:
     pool = service.app.state.pools.owners
     with pytest.raises(Exception, match="owner: must have 1 to 200 characters"):
         await session_context.submit_each_for(pool, ids["ann"], None, "pages", "bob", 0, ["{}", "{}"])
-    args = item_arguments(pages, Page(title="x"), False, CheckedOptions.checked(owner="bob"))
+    args = item_arguments(pages, Page(title="x"), Coalescing(), CheckedOptions.checked(owner="bob"))
     with pytest.raises(Exception, match="owner: must have 1 to 200 characters"):
         await session_context.submit_for(pool, ids["ann"], None, args)
     await service.admin.execute("revoke insert on forebay.ready from forebay_api")

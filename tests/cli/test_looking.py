@@ -58,6 +58,20 @@ def test_a_job_shows_its_items_and_can_be_watched(worked: Cli) -> None:
     assert listed[2].split()[4:7] == ["1", "1", "0"]
 
 
+def test_a_job_shows_what_its_items_wait_for(known: Cli, dsn: str) -> None:
+    assert known.run("submit", "notes", '{"body": "hi"}').code == 0
+    ask(
+        dsn,
+        "insert into forebay.waiting (job_id, n, bit, owner_id, name, key, expires_at) "
+        "select j.id, 1, s.bit, j.owner_id, 'paid', 'order-7', '2035-01-02T12:00Z' from forebay.job j, forebay.step s",
+    )
+    assert "signal paid/order-7 until 2035-01-02" in known.run("job", "1").out
+    (wait,) = known.run("job", "1", "--json").json["waits"]
+    assert {**wait, "until": wait["until"][:10]} == {
+        "n": 1, "step": "size", "signal": "paid", "key": "order-7", "until": "2035-01-02",
+    }  # fmt: skip
+
+
 def test_items_that_were_not_found_or_skipped_are_counted_apart(worked: Cli, dsn: str) -> None:
     ask(dsn, "update forebay.job set total = 9, not_found = 3, skipped = 4")
     header, _, line, *_ = worked.run("jobs").out.splitlines()

@@ -36,6 +36,14 @@ def test_a_key_is_taken_once(known: Cli) -> None:
     assert known.run(*submit).json == {"job_id": "1", "created": False, "items": 1}
 
 
+def test_a_key_is_free_when_its_job_is_in_another_state(known: Cli, dsn: str) -> None:
+    submit = ("submit", "notes", '{"body": "hi"}', "--key", "k", "--unique-states", "queued, running", "--json")
+    assert known.run(*submit, "--unique-period", "1h").json["created"] is True
+    assert known.run(*submit).json == {"job_id": "1", "created": False, "items": 1}
+    assert ask(dsn, "select forebay.cancel(1)") is True
+    assert known.run(*submit).json["created"] is True
+
+
 @pytest.mark.parametrize(("delay", "seconds"), [("90", 90), ("1h30m", 5400), ("2 min", 120), ("1d", 86400)])
 def test_a_delay_is_a_time_that_people_write(known: Cli, dsn: str, delay: str, seconds: int) -> None:
     assert known.run("submit", "notes", '{"body": "hi"}', "--delay", delay).code == 0

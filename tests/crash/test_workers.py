@@ -132,6 +132,22 @@ async def test_sigterm_in_the_middle_of_a_drain_leaves_no_lease(workers: Workers
     assert await watch.one("select count(*) from forebay.attempt where outcome = 'EXPIRED'") == 0
 
 
+async def test_a_killed_worker_leaves_nothing_of_its_transactions(
+    workers: Workers, watch: Watch, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    gate.mkdir()
+    job = await submit(watch, slow, 4, gate=gate)
+    killed = workers.start()
+    await _begun(gate, 4)
+    killed.kill()
+    (gate / "open").touch()
+    workers.start()
+    await watch.done([job])
+    await workers.stop_all()
+    await assert_done_once(watch, {job: 4}, "wait", effect="wait")
+
+
 async def test_a_worker_that_wakes_after_its_lease_was_taken_changes_nothing(
     workers: Workers, watch: Watch, tmp_path: Path
 ) -> None:

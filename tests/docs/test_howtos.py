@@ -66,7 +66,7 @@ def test_testing(tmp_path: Path) -> None:
 
 
 async def test_steps(dsn: str) -> None:
-    example, _ = blocks("docs/howto/steps.md", "python")
+    example, transaction, hooks, _ = blocks("docs/howto/steps.md", "python")
     space = execute("docs/howto/steps.md", example)
     articles, article = space["articles"], space["Article"]
     conn = await asyncpg.connect(dsn)
@@ -80,6 +80,18 @@ async def test_steps(dsn: str) -> None:
         assert first.result["embed"] == [3.0, 1.0]
         assert (first.status, second.status) == ("DONE", "NOT_FOUND")
         assert await conn.fetchval("select title from article") == "some words here"
+    await conn.execute("create table balance (name text, amount int); insert into balance values ('a', 9), ('b', 0)")
+    transfers = execute("docs/howto/steps.md", transaction)["transfers"]
+    async with testbed(dsn, [transfers], migrated=True) as bed:
+        await transfers.submit_many(conn, [{"from": "a", "to": "b", "amount": 5}] * 2)
+        await bed.finish()
+        assert await conn.fetchval("select array_agg(amount order by name) from balance") == [3, 5]
+    hooked = execute("docs/howto/steps.md", hooks)
+    async with testbed(dsn, [hooked["letters"]], migrated=True) as bed:
+        job = await bed.submit(hooked["letters"], "hello")
+        await bed.finish()
+        assert (await bed.item(job)).result == {"send": f"letters.send {job.job_id}: hello"}
+        assert hooked["observed"].attempts == {("letters.send", "DONE"): 1}
     await conn.close()
 
 
@@ -92,6 +104,7 @@ async def test_submit(dsn: str) -> None:
         await bed.run()
         assert (await bed.job(later)).state == "QUEUED"
         assert await space["results"](conn, many) == [1, 1]
+        await space["refresh"](conn, "front")
         assert sum(await space["results"](conn, stream)) == 10 + 2 * 90 + 3 * 900
         assert await conn.fetchval("select timezone from forebay.schedule where name = 'front page'") == "Europe/Paris"
         keys = "select array_agg(j.key order by j.key) from forebay.job j join forebay.owner o on o.id = j.owner_id"
@@ -123,7 +136,7 @@ async def test_waits(dsn: str) -> None:
 
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a module of its own, which is where the process looks for its function."""
-    _, sharing = blocks("docs/howto/steps.md", "python")
+    *_, sharing = blocks("docs/howto/steps.md", "python")
     (tmp_path / "library.py").write_text(sharing)
     monkeypatch.syspath_prepend(tmp_path)
     books = importlib.import_module("library").books

@@ -36,6 +36,9 @@ class NoHost:
     async def call(self, ctx: Context, limited: Any, args: Any, kwargs: Any) -> Any:
         raise AssertionError(limited)
 
+    def transaction(self, ctx: Context) -> Any:
+        raise AssertionError(ctx)
+
 
 class Page(BaseModel):
     url: str
@@ -250,6 +253,10 @@ def asks_for_more(ctx: Context, given: Any) -> str:
             asked.send(None)
         except RuntimeError as error:
             said.append(str(error))
+    try:
+        ctx.transaction()
+    except RuntimeError as error:
+        said.append(str(error))
     return "; ".join(said)
 
 

@@ -76,8 +76,8 @@ def test_jobs_with_the_same_options_share_a_statement() -> None:
     same, other = [pages.new("a", key="k"), pages.new("b")], [pages.new("c", priority=3)]
     first, second = submitting([*same, *other], owner_id=7)
     assert isinstance(first, Statement)
-    assert first.args == ("pages", ['"a"', '"b"'], None, ["k", None], 0, None, None, None, 7)
-    assert second.args == ("pages", ['"c"'], None, [None], 3, None, None, None, 7)
+    assert first.args == ("pages", ['"a"', '"b"'], None, ["k", None], 0, None, None, None, 7, None, None)
+    assert second.args == ("pages", ['"c"'], None, [None], 3, None, None, None, 7, None, None)
 
 
 def test_what_is_not_a_job_is_rejected() -> None:

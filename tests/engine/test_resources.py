@@ -167,7 +167,8 @@ async def test_a_process_step_is_told_that_these_are_not_for_it() -> None:
     await pool.close()
     assert said == (
         "'x' belongs to the worker: a process step cannot use it; "
-        "'x': already runs in a separate process: call the function directly"
+        "'x': already runs in a separate process: call the function directly; "
+        "a process step has no database connection: return Done(value, writes=[…])"
     )
 
 

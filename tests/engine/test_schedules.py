@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from forebay import Pipeline
 from forebay.engine.declare.pipeline import Schedule
 from forebay.engine.maintenance.schedules import (
     next_time,
@@ -24,7 +25,7 @@ from forebay.engine.maintenance.schedules import (
     run_due,
 )
 from forebay.errors import ConflictError, InputTooLarge, InvalidField, NotFoundError, UnknownPipeline
-from tests.engine._producing import Page, counts, inputs_of, pages, register, strangers
+from tests.engine._producing import Page, counts, inputs_of, pages, papers, register, strangers
 
 START = datetime(2024, 5, 1, 10, 7, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -64,6 +65,27 @@ async def test_a_run_is_submitted_when_it_is_due(conn: asyncpg.Connection[Any]) 
     assert await inputs_of(conn, job["id"]) == [GOOD.model_dump()]
     row = await row_of(conn)
     assert (row["last_at"], row["last_job_id"], row["next_at"]) == (eleven, job["id"], eleven + HOUR)
+
+
+async def test_the_due_time_can_be_a_field_of_the_input(conn: asyncpg.Connection[Any]) -> None:
+    put = (conn, "hourly", papers, "0 * * * *", {"kind": "daily"})
+    await put_schedule(*put, due_field="due", backfill=True, now=START)
+    await run_due(conn, START + 2 * HOUR)
+    due = [f"2024-05-01T{hour}:00:00Z" for hour in (11, 12)]
+    found = [await inputs_of(conn, job_id) for job_id in (1, 2)]
+    assert found == [[{"kind": "daily", "due": time}] for time in due]
+    assert (await row_of(conn))["input"] == '{"kind": "daily"}'
+    await put_schedule(*put, now=START)
+    await run_due(conn, START + 3 * HOUR)
+    assert await inputs_of(conn, 3) == [{"kind": "daily"}]
+
+
+async def test_the_due_time_needs_a_field_that_the_pipeline_has(conn: asyncpg.Connection[Any]) -> None:
+    with pytest.raises(InvalidField, match="due_field: the input of pipeline 'pages' has no field 'due'"):
+        await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, due_field="due")
+    words: Pipeline[str] = Pipeline("words", str)
+    with pytest.raises(InvalidField, match="due_field: needs an input that is a JSON object"):
+        await put_schedule(conn, "hourly", words, "0 * * * *", "a", due_field="due")
 
 
 async def test_missed_runs_are_made_up_for_by_one(conn: asyncpg.Connection[Any]) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
 import pytest
 
 from forebay import Client, Context, Pipeline, Retry, Skip, SyncClient, TransientError, Wait
+from forebay.engine.db import lists
+from forebay.engine.db.lists import WaitRow
 from forebay.errors import DefinitionError, InputTooLarge, InvalidField
 from forebay.testing import Testbed, testbed
 
@@ -70,6 +73,24 @@ async def test_a_signal_wakes_the_step_that_waits(dsn: str) -> None:
             (1, "DONE", None),
             (1, "DONE", None),
         ]
+
+
+async def test_what_items_wait_for_is_shown(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed, bed.pool.acquire() as conn:
+        job = await orders.submit_many(conn, ["a", "b", "c"])
+        await bed.run()
+        now = bed.clock.stamp()
+        assert now is not None
+        until = now + timedelta(seconds=60)
+        expected = [WaitRow(n, "pay", "paid", order, until) for n, order in ((1, "a"), (2, "b"), (3, "c"))]
+        assert await lists.waits(conn, job.job_id, now=now) == expected
+        assert await lists.waits(conn, job.job_id, 2, now=now) == expected[1:2]
+        assert await lists.waits(conn, job.job_id, now=now, most=1) == expected[:1]
+        assert await lists.waits(conn, job.job_id, now=until) == []
+        await Client(conn).signal("paid", "a")
+        await conn.execute("update forebay.waiting set expires_at = $1 where n = 3", now + timedelta(days=3652))
+        found = await lists.waits(conn, job.job_id, now=now)
+        assert found == [expected[1], WaitRow(3, "pay", "paid", "c", None)]
 
 
 async def test_a_signal_that_comes_first_is_kept(dsn: str) -> None:

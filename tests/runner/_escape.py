@@ -45,6 +45,9 @@ class _Host:
     async def call(self, ctx: Context, limited: Any, args: Any, kwargs: Any) -> Any:
         raise AssertionError(limited)
 
+    def transaction(self, ctx: Context) -> Any:
+        raise AssertionError(ctx)
+
 
 def context(n: int = 1) -> Context:
     return Context(1, n, 1, "hostile", 1, 1, _Host())

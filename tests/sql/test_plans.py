@@ -400,7 +400,14 @@ async def test_release(explained: Explained) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", ["", ", key => 'a'", ", key => 'b', \"coalesce\" => true", ", run_at => '2030-02-01'"]
+    "options",
+    [
+        "",
+        ", key => 'a'",
+        ", key => 'a', unique_states => '{QUEUED}', unique_period => interval '1 hour'",
+        ", key => 'b', \"coalesce\" => true",
+        ", run_at => '2030-02-01'",
+    ],
 )
 async def test_submit(explained: Explained, options: str) -> None:
     assert_indexed(
@@ -417,6 +424,16 @@ async def test_submit_again_to_coalesce(explained: Explained) -> None:
 async def test_submit_many(explained: Explained) -> None:
     inputs = "array_fill('{}'::jsonb, array[2000])"
     assert_indexed(await explained.of(f"select * from forebay.submit_many('p', {inputs}, 'owner 7', now => $1)", START))
+
+
+async def test_submit_jobs_with_keys(explained: Explained) -> None:
+    keys = "array(select 'key ' || g from generate_series(1, 100) g)"
+    submit = (
+        f"select * from forebay.submit_jobs('p', array_fill('{{}}'::jsonb, array[100]), 'owner 7', {keys}, "
+        "now => $1, unique_states => '{QUEUED}')"
+    )
+    await explained.db.fetch(submit, START)
+    assert_indexed(await explained.of(submit, START))
 
 
 async def test_submit_each(explained: Explained) -> None:

@@ -126,6 +126,18 @@ async def test_the_last_hour_tells_what_was_not_found_and_what_was_throttled(db:
     assert (float(row["not_found_rate"]), float(row["throttle_rate"])) == (0.5, 0.5)
 
 
+async def test_waits_show_the_signal_and_the_time(db: Db) -> None:
+    job = await db.submit(2)
+    insert = (
+        "insert into forebay.waiting (job_id, n, bit, owner_id, name, key, expires_at) select $1, $2, 1, j.owner_id, "
+    )
+    for n, expires in ((1, "clock_timestamp() + interval '1 hour'"), (2, "clock_timestamp() + interval '10 years'")):
+        await db.execute(f"{insert} 'paid', 'k', {expires} from forebay.job j where j.id = $1", job, n)
+    first, second = await view(db, "waits", order="n")
+    assert (first["job_id"], first["n"], first["pipeline"], first["owner"]) == (job, 1, "p", "ann")
+    assert (first["signal"], first["key"], first["until"] is None, second["until"]) == ("paid", "k", False, None)
+
+
 async def test_dead_letters_show_what_they_failed_on(db: Db) -> None:
     await db.submit(1, keys=["k"])
     await db.run("a", "ERROR", error="data")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from pydantic_core import from_json
 
+from forebay.engine.submit.options import TEN_YEARS
 from forebay.packages import all_job_hooks
 
 if TYPE_CHECKING:
@@ -204,6 +205,15 @@ class StepState(Model):
     result: Any = None
 
 
+class SignalWait(Model):
+    """A step that waits for a signal."""
+
+    step: str
+    signal: str
+    key: str
+    until: datetime | None = Field(description="null: without a limit")
+
+
 class Item(Model):
     """An item with all its steps, results and attempts."""
 
@@ -221,6 +231,7 @@ class Item(Model):
     error: Any
     progress: Any
     steps: list[StepState]
+    waits: list[SignalWait]
     attempts: list[Attempt]
 
 
@@ -306,6 +317,15 @@ class Reprocess(Chosen):
     restart: bool = Field(default=False, description="run all steps again, also those that are done")
 
 
+class KeyUnique(Strict):
+    """How long a job keeps its key: in these states, and until so many seconds after its submit."""
+
+    states: Annotated[list[State], Field(min_length=1, max_length=6)] | None = None
+    period: Annotated[float, Field(ge=0, le=TEN_YEARS.total_seconds())] | None = Field(
+        default=None, description="seconds"
+    )
+
+
 class Submission(Strict):
     """The fields of every submit."""
 
@@ -314,6 +334,9 @@ class Submission(Strict):
     priority: Annotated[int, Field(ge=-100, le=100)] = 0
     run_at: datetime | None = None
     meta: Annotated[dict[str, Any] | None, BeforeValidator(sent)] = None
+    unique: Annotated[KeyUnique | None, BeforeValidator(sent)] = Field(
+        default=None, description="how long a job keeps its key: a submit with this key returns it until then"
+    )
 
 
 class NewJob(Submission):
@@ -321,7 +344,10 @@ class NewJob(Submission):
 
     input: Any = None
     items: list[Any] | None = None
-    coalesce: bool = False
+    coalesce: bool = Field(default=False, description="replace the input of a job with this key that has not started")
+    max_wait: Annotated[float, Field(ge=0, le=TEN_YEARS.total_seconds())] | None = Field(
+        default=None, description="seconds after its first submit until which `coalesce` may postpone a job"
+    )
     file: Annotated[str, Field(max_length=2000)] | None = Field(
         default=None, description="for pipelines that take files: a file of a source, such as drop:2026/march.csv"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from forebay.db.pool import Connection
-    from forebay.engine.db.lists import FullItem
+    from forebay.engine.db.lists import FullItem, WaitRow
     from forebay.engine.db.overview import DeadLetterRow, JobRow
 
+_WAITS = 10  # tasks that wait for signals, without --all
 _EACH = 3  # items per status, without --all
 _MOST = 500  # items with --all
 _ENDED = {"ERROR": "error", "NOT_FOUND": "not_found", "SKIPPED": "skipped", "DONE": "done"}
@@ -39,6 +40,7 @@ class JobReport:
     problem: str | None
     last_error: str | None
     letters: list[DeadLetterRow]
+    waits: list[WaitRow]
     items: list[FullItem] = field(default_factory=list["FullItem"])
 
     @property
@@ -61,6 +63,7 @@ async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Job
         await job_hooks(job.pipeline).problem(conn, job_id),
         await overview.last_error(conn, job_id),
         await overview.dead_letters(conn, job_id=job_id),
+        [] if job.finished_at is not None else await lists.waits(conn, job_id, most=_MOST if all_items else _WAITS),
         await _items(conn, job, None, _MOST) if all_items else await _some(conn, job),
     )
 
@@ -95,6 +98,8 @@ def reason_of(item: FullItem) -> str:
 
 def drawn(page: JobReport) -> RenderableType:
     parts: list[RenderableType] = [_facts(page)]
+    if page.waits:
+        parts += [Text(), _wait_table(page.waits)]
     if page.letters:
         parts += [Text(), _letters(page.letters)]
     told = {letter.n for letter in page.letters}
@@ -126,6 +131,15 @@ def _facts(page: JobReport) -> RenderableType:
     rows += [(name, Text(value, style="default" if name == "key" else "red")) for name, value in named if value]
     rows += [(step, Text(show.dump(value))) for step, value in page.result.items()]
     return show.fill(facts, rows)
+
+
+def _wait_table(waits: Sequence[WaitRow]) -> RenderableType:
+    waiting = show.table(">item", "step", "*waits for", expand=True)
+    waiting.columns[-1].no_wrap = False
+    for wait in waits:
+        until = "" if wait.until is None else f" until {show.moment(wait.until)}"
+        waiting.add_row(str(wait.n), wait.step, Text(f"signal {wait.signal}/{wait.key}{until}"))
+    return waiting
 
 
 def _letters(letters: Sequence[DeadLetterRow]) -> RenderableType:
@@ -164,6 +178,7 @@ def as_json(page: JobReport) -> dict[str, Any]:
         "problem": page.problem,
         "last_error": page.last_error,
         "dead_letters": [show.letter_json(letter) for letter in page.letters],
+        "waits": [asdict(wait) for wait in page.waits],
         "items": [_item_json(item) for item in page.items],
     }
 

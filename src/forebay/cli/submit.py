@@ -23,7 +23,7 @@ from forebay.db.pool import connected
 from forebay.engine.declare.loading import load_pipelines
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import InvalidField, UnknownPipeline
-from forebay.types import JobState
+from forebay.types import JobState, Unique
 from forebay.validation import plain_reason
 
 if TYPE_CHECKING:
@@ -35,11 +35,24 @@ if TYPE_CHECKING:
     from forebay.types import Submitted
 
 
+def _split(_: click.Context, __: click.Parameter, text: str | None) -> list[str] | None:
+    return None if text is None else [state.strip().upper() for state in text.split(",")]
+
+
 @click.command()
 @click.argument("pipeline")
 @click.argument("source", required=False, default="-", metavar="[JSON|-|@FILE]")
 @owner_option
 @click.option("--key", help="Idempotency key: if a job has this key already, none is created.")
+@click.option(
+    "--unique-states",
+    metavar="STATE,…",
+    callback=_split,
+    help="A job keeps its key only in these states, for example QUEUED,RUNNING,PAUSED.",
+)
+@click.option(
+    "--unique-period", type=duration, metavar="DURATION", help="A job keeps its key only for this long, for example 1h."
+)
 @click.option("--priority", type=WholeNumber(-100, 100), default=0, show_default=True, help="Higher goes first.")
 @click.option("--delay", type=duration, metavar="DURATION", help="Start later, for example in 30s or 1h30m.")
 @click.option("--wait", is_flag=True, help="Wait until the job has ended; exit code 1 when it failed.")
@@ -63,6 +76,10 @@ def submit(pipeline: str, source: str, *, wait: bool, as_json: bool, **options: 
         sys.exit(1)
 
 
+def _unique(states: list[str] | None, period: float | None) -> Unique | None:
+    return None if states is None and period is None else Unique(states, period)
+
+
 def _undeclared(name: str) -> Pipeline[Any]:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", name):
         raise UnknownPipeline("pipeline", f"{name!r} is not a valid name: names have a-z, 0-9 and _")
@@ -79,6 +96,7 @@ async def _submit(
             "key": given["key"],
             "priority": given["priority"],
             "delay": given["delay"],
+            "unique": _unique(given["unique_states"], given["unique_period"]),
         }
         if pipeline.steps:
             await make_known(conn, settings, pipeline)

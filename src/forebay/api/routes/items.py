@@ -19,6 +19,7 @@ from forebay.api.models import (
     Item,
     ItemPage,
     Outcome,
+    SignalWait,
     Status,
     StepState,
     attempt_of,
@@ -34,6 +35,8 @@ from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
     import asyncpg
+
+    from forebay.engine.db.lists import WaitRow
 
 router = APIRouter(prefix="/api", tags=["items"], route_class=StrictRoute)
 
@@ -82,16 +85,17 @@ def chosen(statuses: str | None) -> list[str] | None:
 
 @router.get("/jobs/{job_id}/items/{item_id}")
 async def get_item(job_id: JobId, item_id: ItemId, who: Reader, pools: RolePoolsDep) -> Item:
-    """An item with its steps, results and attempts."""
+    """An item with its steps, results, attempts, and the signals that it waits for."""
     async with pools.of(who) as conn:
         row = await lists.item(conn, job_id, item_id)
         if row is None:
             raise NotFoundError("item", f"there is no item {item_id} in job {job_id}")
         tries, _ = await lists.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
-    return _item(row, tries)
+        waits = await lists.waits(conn, job_id, item_id)
+    return _item(row, tries, waits)
 
 
-def _item(row: asyncpg.Record, tries: list[asyncpg.Record]) -> Item:
+def _item(row: asyncpg.Record, tries: list[asyncpg.Record], waits: list[WaitRow]) -> Item:
     values: dict[str, Any] = dict(row)
     for name in ("input", "normalized", "result", "error", "progress"):
         values[name] = None if values[name] is None else parsed(values[name])
@@ -104,7 +108,9 @@ def _item(row: asyncpg.Record, tries: list[asyncpg.Record]) -> Item:
     steps = [
         StepState(name=name, state=state, result=results.get(name)) for state, names in named.items() for name in names
     ]
-    return Item(id=values.pop("n"), steps=steps, attempts=[attempt_of(one) for one in tries], **values)
+    awaited = [SignalWait(step=each.step, signal=each.signal, key=each.key, until=each.until) for each in waits]
+    made = [attempt_of(one) for one in tries]
+    return Item(id=values.pop("n"), steps=steps, waits=awaited, attempts=made, **values)
 
 
 @router.get("/pending")

@@ -38,13 +38,14 @@ from forebay.api.submit import bodies
 from forebay.api.submit.kickoff import run_slice
 from forebay.engine.db import control, lists
 from forebay.engine.db.lists import JobFilter
-from forebay.engine.submit.options import CheckedOptions
+from forebay.engine.submit.options import CheckedOptions, Coalescing
 from forebay.engine.submit.producer import item_arguments, submit, submit_many
 from forebay.errors import NotFoundError, RequestError
 from forebay.identity import session_context
 from forebay.log import get_logger
 from forebay.packages import job_hooks
 from forebay.telemetry.tracing import submitting
+from forebay.types import Unique
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -188,7 +189,8 @@ async def _submit_one(
     """The usual case, in one statement that is its own transaction."""
     with submitting(pipeline.name) as now:
         options = CheckedOptions.checked(**_options(body, who))
-        args = item_arguments(pipeline, body.input, body.coalesce, options, now.trace)
+        merging = Coalescing.checked(options, coalesce=body.coalesce, max_wait=body.max_wait)
+        args = item_arguments(pipeline, body.input, merging, options, now.trace)
         quota.admit()
         job_id, created = await submits.submit(who, args)
         now.made(job_id)
@@ -202,6 +204,7 @@ def _options(body: Submission, who: Principal) -> dict[str, Any]:
         "priority": body.priority,
         "run_at": body.run_at,
         "meta": body.meta,
+        "unique": None if body.unique is None else Unique(body.unique.states, body.unique.period),
     }
 
 
@@ -218,7 +221,7 @@ async def _submit(
 ) -> JobRef:
     options = _options(body, who)
     if isinstance(body, NewJob) and body.items is None:
-        one = await submit(conn, pipeline, body.input, coalesce=body.coalesce, **options)
+        one = await submit(conn, pipeline, body.input, coalesce=body.coalesce, max_wait=body.max_wait, **options)
         return JobRef(job_id=str(one.job_id), created=one.created, items=1)
     if isinstance(body, UploadedJob):
         await session_context.begin_upload(conn, body.file)

@@ -47,8 +47,8 @@ class SubmitBatches:
 
         Raises: RequestError.
         """
-        pipeline, data, owner, key, priority, run_at, delay, coalesce, meta, trace = args
-        if coalesce or any(option is not None for option in (key, run_at, delay, meta, trace)):
+        pipeline, data, owner, key, priority, run_at, delay, _, meta, trace, *_ = args
+        if any(option is not None for option in (key, run_at, delay, meta, trace)):  # the others need a key
             return await self._submit_alone(who.owner_id, who.ip, args)
         if len(cast("str", data)) > _LARGEST:
             return await self._submit_alone(who.owner_id, who.ip, args)

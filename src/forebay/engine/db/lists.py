@@ -62,6 +62,17 @@ class DeadLetterFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitRow:
+    """A task that waits for a signal."""
+
+    n: int
+    step: str
+    signal: str
+    key: str
+    until: datetime | None  # None: without a limit
+
+
+@dataclass(frozen=True, slots=True)
 class FullItem:
     """An item with all its data; JSON as the database writes it."""
 
@@ -135,6 +146,14 @@ async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
     """One item, with all its data."""
     rows = await fetch(conn, load("get_item"), job_id, n)
     return rows[0] if rows else None
+
+
+async def waits(
+    conn: Connection, job_id: int, n: int | None = None, *, most: int = 100, now: datetime | None = None
+) -> list[WaitRow]:
+    """What the tasks of a job, or of one item, wait for."""
+    rows = await fetch(conn, load("list_waits"), job_id, n, now, most)
+    return [WaitRow(*row.values()) for row in rows]
 
 
 async def full_items(conn: Connection, job_id: int, statuses: Sequence[str] | None) -> AsyncGenerator[FullItem, None]:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
 
+    from forebay.db.pool import Connection
     from forebay.engine.declare.limited import Limited
     from forebay.engine.declare.resources import Resource
     from forebay.types import ItemRecord, Signal
@@ -31,6 +33,7 @@ class StepServices(Protocol):
     def report_progress(self, ctx: Context, progress: Progress) -> None: ...
     async def get(self, resource: Resource[Any]) -> Any: ...
     async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any: ...
+    def transaction(self, ctx: Context) -> AbstractAsyncContextManager[Connection]: ...
 
 
 class Context:
@@ -104,6 +107,15 @@ class Context:
         """
         answer: R = await self._services.call(self, limited, args, kwargs)
         return answer
+
+    def transaction(self) -> AbstractAsyncContextManager[Connection]:
+        """A block in the transaction that settles this step, on an asyncpg connection. For async steps without batches.
+
+        What the blocks of an attempt write is committed with the outcome that the step returns; it is rolled back if
+        the step raises, is stopped, or has lost its lease. An exception that leaves a block undoes only that block. The
+        transaction is open from the first block until the end of the attempt: open it after the slow work.
+        """
+        return self._services.transaction(self)
 
     def read_items(self, items: Callable[[], AsyncIterator[ItemRecord]]) -> None:
         """Set the source of `items`. For the engine only."""

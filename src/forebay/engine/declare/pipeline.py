@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from forebay.engine.db.adapters import AsyncConn, SyncConn
+    from forebay.engine.declare.attempt_hook import AttemptHook
     from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
 
@@ -48,6 +49,7 @@ class Schedule(Generic[I]):
     overlap: bool = True
     jitter: float = 0.0
     backfill: bool = False
+    due_field: str | None = None
 
 
 class Pipeline(Generic[I]):
@@ -67,9 +69,10 @@ class Pipeline(Generic[I]):
         max_input_bytes: int = 1_048_576,
         internal: bool = False,
         reference: str | None = None,
+        hooks: Iterable[AttemptHook] = (),
     ) -> None:
         """`internal`: the pipeline is not available through the API. `reference`: the input field that identifies a
-        failed item in the logs."""
+        failed item in the logs. `hooks` are called around each attempt."""
         if not _NAME.fullmatch(name):
             raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
         self.name = name
@@ -78,6 +81,7 @@ class Pipeline(Generic[I]):
         self.max_input_bytes = max_input_bytes
         self.internal = internal
         self.reference = reference
+        self.hooks: tuple[AttemptHook, ...] = tuple(hooks)
         self.steps: dict[str, Step[I, Any]] = {}
         self.schedules: list[Schedule[I]] = []
         self._tunings: list[Callable[[Settings], None]] = []
@@ -169,30 +173,46 @@ class Pipeline(Generic[I]):
 
     @overload
     def batch_step(
-        self, *, size: int, after: None = None, optional: bool = False, **options: Unpack[StepOptions]
+        self,
+        *,
+        size: int,
+        linger: float = 0.0,
+        after: None = None,
+        optional: bool = False,
+        **options: Unpack[StepOptions],
     ) -> Callable[[Callable[[Context, Sequence[I]], Awaitable[Sequence[R | Outcome]]]], Step[I, R]]: ...
     @overload
     def batch_step(
-        self, *, size: int, after: Step[I, A], optional: bool = False, **options: Unpack[StepOptions]
+        self,
+        *,
+        size: int,
+        linger: float = 0.0,
+        after: Step[I, A],
+        optional: bool = False,
+        **options: Unpack[StepOptions],
     ) -> Callable[[Callable[[Context, Sequence[tuple[I, A]]], Awaitable[Sequence[R | Outcome]]]], Step[I, R]]: ...
     def batch_step(
         self,
         *,
         size: int,
+        linger: float = 0.0,
         after: Step[I, Any] | None = None,
         optional: bool = False,
         **options: Unpack[StepOptions],
     ) -> Any:
-        """Declare a step that takes up to `size` items per call and returns one value or outcome for each."""
+        """Declare a step that takes up to `size` items per call and returns one value or outcome for each.
+
+        A batch that is not full waits up to `linger` seconds for more items.
+        """
         if not 1 <= size <= 10_000:
             raise DefinitionError(f"{self.name}: the size of a batch step must be between 1 and 10000")
 
         def add(fn: Callable[..., Any]) -> Step[I, Any]:
-            return self._add(fn, after, options, optional=optional, batch_size=size)
+            return self._add(fn, after, options, optional=optional, batch_size=size, linger=linger)
 
         return add
 
-    def schedule(
+    def schedule(  # noqa: PLR0913 - the options of put_schedule
         self,
         name: str,
         cron: str,
@@ -203,11 +223,12 @@ class Pipeline(Generic[I]):
         overlap: bool = True,
         jitter: float = 0.0,
         backfill: bool = False,
+        due_field: str | None = None,
     ) -> None:
         """Submit a job at the times of a cron expression. Workers create the schedule when they start, and remove it
         when the code no longer has it. The options are those of `put_schedule`."""
         self.schedules = [each for each in self.schedules if each.name != name]
-        self.schedules.append(Schedule(name, cron, input, owner, timezone, overlap, jitter, backfill))
+        self.schedules.append(Schedule(name, cron, input, owner, timezone, overlap, jitter, backfill, due_field))
 
     def _add(
         self,
@@ -218,6 +239,7 @@ class Pipeline(Generic[I]):
         optional: bool = False,
         after_all: bool = False,
         batch_size: int | None = None,
+        linger: float = 0.0,
     ) -> Step[I, Any]:
         parents = after if isinstance(after, tuple) else (after,) if after is not None else ()
         given = dict(options)
@@ -235,6 +257,7 @@ class Pipeline(Generic[I]):
             optional,
             after_all,
             batch_size,
+            linger,
             kind,
             queue=queue,
             **given,  # type: ignore[arg-type]

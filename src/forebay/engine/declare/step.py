@@ -27,6 +27,8 @@ I = TypeVar("I")  # noqa: E741 - the input
 R = TypeVar("R")
 Rs = TypeVarTuple("Rs")
 
+_LONGEST_LINGER = 60
+
 _SANDBOXED, _TRUSTED = ProcessLimits(), ProcessLimits(sandbox=False, file_mb=None)
 
 
@@ -67,6 +69,7 @@ class Step(Generic[I, R]):
     optional: bool = False
     after_all: bool = False
     batch_size: int | None = None
+    linger: float = 0.0  # seconds that a batch waits until it is full
     kind: StepKind = StepKind.ASYNC
     retry: Retry = field(default_factory=Retry)
     timeout: float | None = None
@@ -189,6 +192,8 @@ def check_options(step: Step[Any, Any]) -> None:
     if step.timeout is not None and step.timeout <= 0:
         raise DefinitionError(f"{where}: timeout must be positive")
     _check_limits(step, where)
+    if not 0 <= step.linger <= _LONGEST_LINGER:
+        raise DefinitionError(f"{where}: linger must be between 0 and {_LONGEST_LINGER} seconds")
     if not 1 <= step.max_expiries <= 1000:
         raise DefinitionError(f"{where}: max_expiries must be between 1 and 1000")
     for limit in step.limits:

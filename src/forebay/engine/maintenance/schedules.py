@@ -6,6 +6,7 @@ neither a crash nor two concurrent sweepers submit it twice. Missed runs are rep
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
@@ -45,14 +46,15 @@ async def put_schedule(  # noqa: PLR0913
     overlap: bool = True,
     jitter: float = 0.0,
     backfill: bool = False,
+    due_field: str | None = None,
     now: datetime | None = None,
 ) -> bool:
     """Create or change the schedule of that name; return whether it is new.
 
     An unchanged `cron` keeps its next time, so an application can call this at every start. Without `overlap`, a run is
     left out while the job of the last one is open. `jitter`: a run starts up to so many seconds late, at random.
-    `backfill`: each missed run is submitted, instead of one for all of them. The time at which a run was due is
-    `due_at` in the meta data of its job.
+    `backfill`: each missed run is submitted, instead of one for all of them. The time at which a run was due is written
+    to the field `due_field` of its input, and is `due_at` in the meta data of its job.
 
     Raises:
         RequestError: an argument is invalid; names the field.
@@ -64,10 +66,23 @@ async def put_schedule(  # noqa: PLR0913
     next_at = next_time(cron, timezone, now or datetime.now(UTC))
     if not 0 <= jitter <= _LONGEST_JITTER:
         raise InvalidField("jitter", f"must be between 0 and {_LONGEST_JITTER} seconds")
-    options = (overlap, float(jitter), backfill)
+    if due_field is not None:
+        _check_due_field(pipeline, data, due_field, next_at)
+    options = (overlap, float(jitter), backfill, due_field or "")
     args = (name, pipeline.name, owner, cron, timezone, data, checked_priority(priority), next_at, *options)
     row = await adapter.fetch_row(load("put_schedule"), args)
     return row is not None and bool(row[0])
+
+
+def _check_due_field(pipeline: Pipeline[Any], data: str, field: str, due: datetime) -> None:
+    """Raises: InvalidField unless the pipeline takes an input with the time in this field."""
+    value = json.loads(data)
+    if not isinstance(value, dict):
+        raise InvalidField("due_field", "needs an input that is a JSON object")
+    checked_text("due_field", field, 200)
+    stored = json.loads(encoder_of(pipeline).encode(value | {field: due.isoformat()}))
+    if field not in stored:
+        raise InvalidField("due_field", f"the input of pipeline {pipeline.name!r} has no field {field!r}")
 
 
 async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now: datetime) -> None:
@@ -86,6 +101,7 @@ async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now:
                 overlap=s.overlap,
                 jitter=s.jitter,
                 backfill=s.backfill,
+                due_field=s.due_field,
                 now=now,
             )
         names = [s.name for s in pipeline.schedules]

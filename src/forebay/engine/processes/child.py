@@ -60,6 +60,9 @@ class _ChildServices:
     async def call(self, ctx: Context, limited: Any, args: Any, kwargs: Any) -> Any:
         raise RuntimeError(f"{limited!r}: already runs in a separate process: call the function directly")
 
+    def transaction(self, ctx: Context) -> Any:
+        raise RuntimeError("a process step has no database connection: return Done(value, writes=[…])")
+
 
 def context(known: dict[str, Any], link: Channel) -> ChildContext:
     return ChildContext(known, link)

@@ -49,6 +49,9 @@ class _NoServices:
     async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any:
         raise RuntimeError
 
+    def transaction(self, ctx: Context) -> Any:
+        raise RuntimeError
+
 
 @asynccontextmanager
 async def open_limited_calls(settings: Settings) -> AsyncGenerator[LimitedCalls]:

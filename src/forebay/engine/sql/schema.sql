@@ -97,6 +97,7 @@ CREATE TABLE forebay.job (
     last_error jsonb,
     summary_paths jsonb,
     version_id integer,
+    key_turn integer DEFAULT 0 NOT NULL,
     CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
 )
 WITH (fillfactor='70');
@@ -575,7 +576,8 @@ CREATE TABLE forebay.schedule (
     declared boolean DEFAULT false NOT NULL,
     overlap boolean DEFAULT true NOT NULL,
     jitter_s double precision DEFAULT 0 NOT NULL,
-    backfill boolean DEFAULT false NOT NULL
+    backfill boolean DEFAULT false NOT NULL,
+    due_field text DEFAULT ''::text NOT NULL
 );
 CREATE TABLE forebay.slot_lease (
     name text NOT NULL,
@@ -634,6 +636,23 @@ CREATE VIEW forebay.totals WITH (security_invoker='true') AS
    FROM ((forebay.count_items() c(owner_id, pipeline_id, pending, processing, done, skipped, not_found, error)
      JOIN forebay.pipeline p ON ((p.id = c.pipeline_id)))
      JOIN forebay.owner o ON ((o.id = c.owner_id)));
+CREATE VIEW forebay.waits WITH (security_invoker='true') AS
+ SELECT w.job_id,
+    w.n,
+    p.name AS pipeline,
+    (forebay.step_names(p.id, w."bit"))[1] AS step,
+    o.name AS owner,
+    w.name AS signal,
+    w.key,
+        CASE
+            WHEN (w.expires_at < (clock_timestamp() + '9 years'::interval)) THEN w.expires_at
+            ELSE NULL::timestamp with time zone
+        END AS until
+   FROM (((forebay.waiting w
+     JOIN forebay.job j ON ((j.id = w.job_id)))
+     JOIN forebay.pipeline p ON ((p.id = j.pipeline_id)))
+     JOIN forebay.owner o ON ((o.id = w.owner_id)))
+  WHERE ((w.signalled_at IS NULL) AND (w.expires_at > clock_timestamp()));
 ALTER TABLE forebay.worker ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.worker_id_seq
     START WITH 1
@@ -763,7 +782,7 @@ CREATE INDEX job_cancelling ON forebay.job USING btree (id) WHERE ((state = 'CAN
 CREATE INDEX job_changed ON forebay.job USING btree (owner_id, updated_at) WHERE (finished_at IS NULL);
 CREATE INDEX job_coalescing ON forebay.job USING btree (pipeline_id, owner_id, key) WHERE (coalesces AND (finished_at IS NULL));
 CREATE INDEX job_finished ON forebay.job USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE UNIQUE INDEX job_key ON forebay.job USING btree (pipeline_id, owner_id, key) WHERE ((key IS NOT NULL) AND (NOT coalesces));
+CREATE UNIQUE INDEX job_key_turn ON forebay.job USING btree (pipeline_id, owner_id, key, key_turn) WHERE ((key IS NOT NULL) AND (NOT coalesces));
 CREATE INDEX job_open ON forebay.job USING btree (owner_id, id) WHERE (finished_at IS NULL);
 CREATE INDEX job_owner ON forebay.job USING btree (owner_id, id);
 CREATE INDEX kept_signal_at ON forebay.kept_signal USING btree (at);

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forebay.engine.db.adapters import AsyncConn
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.submit.options import JobOptions, SubmitOptions
-    from forebay.types import ItemRecord, ItemStatus, JobSummary, Json, Submitted
+    from forebay.types import ItemRecord, ItemStatus, JobSummary, Json, Submitted, Unique
 
 I = TypeVar("I")  # noqa: E741 - the input
 
@@ -62,13 +62,14 @@ class Client:
         input: I,  # noqa: A002
         *,
         coalesce: bool = False,
+        max_wait: float | timedelta | None = None,
         **options: Unpack[SubmitOptions],
     ) -> Submitted:
         """Submit one item as a job. `coalesce` replaces the input of a job with the same key that has not started.
 
         Raises: RequestError, which names the field and the reason. Nothing is written in that case.
         """
-        return await producer.submit(self._conn, pipeline, input, coalesce=coalesce, **options)
+        return await producer.submit(self._conn, pipeline, input, coalesce=coalesce, max_wait=max_wait, **options)
 
     async def submit_many(
         self,
@@ -87,10 +88,11 @@ class Client:
         inputs: Iterable[I],
         *,
         keys: Iterable[str | None] | None = None,
+        unique: Unique | None = None,
         **options: Unpack[JobOptions],
     ) -> list[Submitted]:
         """Submit each input as a job of its own, in one round trip. `keys` are the keys of the jobs."""
-        return await producer.submit_jobs(self._conn, pipeline, inputs, keys=keys, **options)
+        return await producer.submit_jobs(self._conn, pipeline, inputs, keys=keys, unique=unique, **options)
 
     async def job(self, job: Submitted | int) -> JobSummary:
         """The job's state and counters."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from forebay.engine.submit.inputs import encode_json, has_nul, is_not_unicode
 from forebay.errors import InvalidField
+from forebay.types import JobState, Unique
 
 if TYPE_CHECKING:
     from forebay.types import Json
@@ -30,7 +31,33 @@ class JobOptions(TypedDict, total=False):
 class SubmitOptions(JobOptions, total=False):
     """The options of submits with an optional key."""
 
-    key: str | None  # idempotency key: if a job with this key exists, it is returned, and nothing is written
+    key: str | None  # if a job with this key exists, it is returned, and nothing is written
+    unique: Unique | None  # how long a job keeps its key; None: for ever
+
+
+class KeyBounds(NamedTuple):
+    """How long a job keeps its key: a validated Unique, as arguments of a statement."""
+
+    states: tuple[str, ...] | None = None
+    period: float | None = None  # seconds
+
+    @classmethod
+    def checked(cls, unique: object) -> KeyBounds:
+        """Raises: InvalidField."""
+        if unique is None:
+            return cls()
+        if not isinstance(unique, Unique):
+            raise InvalidField("unique", f"must be a Unique, not {type(unique).__name__}")
+        states = unique.states
+        if states is not None and (isinstance(states, str) or not states or not set(JobState).issuperset(states)):
+            raise InvalidField("unique.states", f"must be some of {', '.join(JobState)}")
+        return cls(
+            None if states is None else tuple(sorted(map(str, states))),
+            _checked_seconds("unique.period", unique.period),
+        )
+
+
+FOR_EVER = KeyBounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +70,7 @@ class CheckedOptions:
     run_at: datetime | None = None
     delay: float | None = None
     meta: str | None = None
+    unique: KeyBounds = FOR_EVER
 
     @classmethod
     def checked(cls, **given: Unpack[SubmitOptions]) -> CheckedOptions:
@@ -50,6 +78,8 @@ class CheckedOptions:
         checked = {name: _CHECKS[name](value) for name, value in given.items() if name in _CHECKS}
         if given.get("run_at") is not None and given.get("delay") is not None:
             raise InvalidField("delay", "cannot be given together with run_at")
+        if given.get("unique") is not None and given.get("key") is None:
+            raise InvalidField("key", "is required for unique")
         return cls(**{**given, **checked})  # type: ignore[arg-type]
 
 
@@ -61,8 +91,12 @@ class Coalescing:
     max_wait: float | None = None  # seconds
 
     @classmethod
-    def checked(cls, coalesce: bool, max_wait: float | timedelta | None = None) -> Coalescing:
+    def checked(cls, o: CheckedOptions, *, coalesce: bool, max_wait: float | timedelta | None = None) -> Coalescing:
         """Raises: InvalidField."""
+        if coalesce and o.key is None:
+            raise InvalidField("key", "is required for coalesce")
+        if coalesce and o.unique != FOR_EVER:
+            raise InvalidField("unique", "cannot be given together with coalesce")
         if max_wait is not None and not coalesce:
             raise InvalidField("max_wait", "is for coalesce only")
         return cls(coalesce, _checked_seconds("max_wait", max_wait))
@@ -130,4 +164,5 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "run_at": _checked_run_at,
     "delay": lambda value: _checked_seconds("delay", value),
     "meta": _checked_meta,
+    "unique": KeyBounds.checked,
 }

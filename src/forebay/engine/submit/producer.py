@@ -11,7 +11,7 @@ from forebay.engine.db.adapters import AsyncAdapter, Row, SyncAdapter, adapter_f
 from forebay.engine.db.loads import ItemBatch, ItemLoad
 from forebay.engine.db.sql import load
 from forebay.engine.submit.inputs import encoder_of
-from forebay.engine.submit.options import CheckedOptions, Coalescing, JobOptions, SubmitOptions, checked_text
+from forebay.engine.submit.options import CheckedOptions, Coalescing, JobOptions, KeyBounds, SubmitOptions, checked_text
 from forebay.engine.submit.registration import submit_registered, submit_registered_sync
 from forebay.errors import InputTooLarge, InvalidField
 from forebay.telemetry.tracing import Submitting, submitting
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from forebay.engine.db.adapters import AsyncConn, SyncConn
     from forebay.engine.declare.pipeline import Pipeline
+    from forebay.types import Unique
 
 I = TypeVar("I")  # noqa: E741 - the input
 R = TypeVar("R")
@@ -81,15 +82,16 @@ async def submit(
 ) -> Submitted:
     """Submit one item as one job, in the transaction of `conn`.
 
-    If a job with this `key` exists, its id is returned and nothing is written; with `coalesce`, the new input replaces
-    that of a job that has not started. With a `delay`, each such submit postpones the job, but at most until `max_wait`
-    seconds after the first.
+    If a job with this `key` exists, its id is returned and nothing is written; `unique` bounds for how long a job keeps
+    its key. With `coalesce`, the new input replaces that of a job that has not started. With a `delay`, each such
+    submit postpones the job, but at most until `max_wait` seconds after the first.
 
     Raises:
         RequestError: an argument is invalid; names the field.
         TypeError: the kind of `conn` is not supported.
     """
-    checked, merging = CheckedOptions.checked(**options), Coalescing.checked(coalesce, max_wait)
+    checked = CheckedOptions.checked(**options)
+    merging = Coalescing.checked(checked, coalesce=coalesce, max_wait=max_wait)
     with submitting(pipeline.name) as now:
         return await submit_registered(
             adapter_for(conn),
@@ -108,7 +110,8 @@ def submit_sync(
     **options: Unpack[SubmitOptions],
 ) -> Submitted:
     """Same as `submit`, on a synchronous connection."""
-    checked, merging = CheckedOptions.checked(**options), Coalescing.checked(coalesce, max_wait)
+    checked = CheckedOptions.checked(**options)
+    merging = Coalescing.checked(checked, coalesce=coalesce, max_wait=max_wait)
     with submitting(pipeline.name) as now:
         return submit_registered_sync(
             sync_adapter_for(conn),
@@ -125,29 +128,36 @@ def new_submit(pipeline: Pipeline[I], value: I, **options: Unpack[SubmitOptions]
     o = CheckedOptions.checked(**options)
     owner = o.owner if "owner" in options else None
     data = encoder_of(pipeline).encode(value).decode()
-    return Submit(pipeline.name, data, owner, o.key, o.priority, o.run_at, o.delay, o.meta)
+    return Submit(pipeline.name, data, owner, o.key, o.priority, o.run_at, o.delay, o.meta, *o.unique)
 
 
 def _submitting(
     pipeline: Pipeline[I], value: I, merging: Coalescing, o: CheckedOptions, now: Submitting
 ) -> _Plan[Submitted]:
-    args = item_arguments(pipeline, value, merging.coalesce, o, now.trace)
-    job_id, created = yield _Fetch(load("submit_item"), (*args, merging.max_wait))
+    args = item_arguments(pipeline, value, merging, o, now.trace)
+    job_id, created = yield _Fetch(load("submit_item"), args)
     now.made(job_id)
     return Submitted(job_id, created)
 
 
 def item_arguments(
-    pipeline: Pipeline[I], value: I, coalesce: bool, o: CheckedOptions, trace: str | None = None
+    pipeline: Pipeline[I], value: I, merging: Coalescing, o: CheckedOptions, trace: str | None = None
 ) -> tuple[object, ...]:
-    """The validated arguments of the statement submit_item, but max_wait.
+    """The validated arguments of the statement submit_item.
 
     Raises: RequestError.
     """
-    if coalesce and o.key is None:
-        raise InvalidField("key", "is required for coalesce")
     data = encoder_of(pipeline).encode(value).decode()
-    return (pipeline.name, data, o.owner, o.key, o.priority, o.run_at, o.delay, coalesce, o.meta, trace)
+    when = (o.priority, o.run_at, o.delay)
+    return (
+        *(pipeline.name, data, o.owner, o.key, *when, merging.coalesce, o.meta, trace),
+        *(merging.max_wait, *_listed(o.unique)),
+    )
+
+
+def _listed(unique: KeyBounds) -> tuple[list[str] | None, float | None]:
+    """Some drivers take only lists as arrays."""
+    return None if unique.states is None else list(unique.states), unique.period
 
 
 async def submit_many(
@@ -208,11 +218,13 @@ async def submit_jobs(
     inputs: Iterable[I],
     *,
     keys: Iterable[str | None] | None = None,
+    unique: Unique | None = None,
     **options: Unpack[JobOptions],
 ) -> list[Submitted]:
     """Submit each input as a job of its own, in one round trip and in the transaction of `conn`.
 
-    `keys` are the keys of the jobs, one for each input. If a job with such a key exists, it is returned unchanged.
+    `keys` are the keys of the jobs, one for each input. If a job with such a key exists, it is returned unchanged;
+    `unique` bounds for how long a job keeps its key.
 
     Raises:
         RequestError: an argument is invalid; names the field, and the index of an input. Nothing is written.
@@ -220,7 +232,7 @@ async def submit_jobs(
     """
     adapter = adapter_for(conn)
     checked = CheckedOptions.checked(**options)
-    encoded = _encoded_jobs(pipeline, inputs, keys)
+    encoded = _encoded_jobs(pipeline, inputs, keys, unique)
     with submitting(pipeline.name) as now:
         return await submit_registered(
             adapter, pipeline, lambda at: _perform(at, _submitting_jobs(pipeline, *encoded, checked, now))
@@ -233,12 +245,13 @@ def submit_jobs_sync(
     inputs: Iterable[I],
     *,
     keys: Iterable[str | None] | None = None,
+    unique: Unique | None = None,
     **options: Unpack[JobOptions],
 ) -> list[Submitted]:
     """Same as `submit_jobs`, on a synchronous connection."""
     adapter = sync_adapter_for(conn)
     checked = CheckedOptions.checked(**options)
-    encoded = _encoded_jobs(pipeline, inputs, keys)
+    encoded = _encoded_jobs(pipeline, inputs, keys, unique)
     with submitting(pipeline.name) as now:
         return submit_registered_sync(
             adapter, pipeline, lambda at: _perform_sync(at, _submitting_jobs(pipeline, *encoded, checked, now))
@@ -246,21 +259,29 @@ def submit_jobs_sync(
 
 
 def _encoded_jobs(
-    pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None
-) -> tuple[list[str], list[str | None] | None]:
+    pipeline: Pipeline[I], inputs: Iterable[I], keys: Iterable[str | None] | None, unique: Unique | None
+) -> tuple[list[str], list[str | None] | None, KeyBounds]:
+    bounds = KeyBounds.checked(unique)
     encoded = [data.decode() for data in encoder_of(pipeline).encode_all(list(inputs), 0)]
     if keys is None:
-        return encoded, None
+        if unique is not None:
+            raise InvalidField("keys", "are required for unique")
+        return encoded, None, bounds
     names = [None if key is None else checked_text(f"keys[{place}]", key, 500) for place, key in enumerate(keys)]
     if len(names) != len(encoded):
         raise _key_count_error()
-    return encoded, names
+    return encoded, names, bounds
 
 
 def _submitting_jobs(
-    pipeline: Pipeline[I], inputs: list[str], keys: list[str | None] | None, o: CheckedOptions, now: Submitting
+    pipeline: Pipeline[I],
+    inputs: list[str],
+    keys: list[str | None] | None,
+    unique: KeyBounds,
+    o: CheckedOptions,
+    now: Submitting,
 ) -> _Plan[list[Submitted]]:
-    args = (pipeline.name, inputs, o.owner, keys, o.priority, o.run_at, o.delay, o.meta, now.trace)
+    args = (pipeline.name, inputs, o.owner, keys, o.priority, o.run_at, o.delay, o.meta, now.trace, *_listed(unique))
     job_ids, created = yield _Fetch(load("submit_jobs"), args)
     if job_ids:
         now.made(job_ids[0])
@@ -302,6 +323,7 @@ class _Bulk(Generic[I]):
             keys or None,
             o.meta,
             now.trace,
+            *_listed(o.unique),
         )
         job_id, created, items = yield _Fetch(load("submit_items"), args)
         now.made(job_id)
@@ -309,7 +331,17 @@ class _Bulk(Generic[I]):
 
     def copying(self, now: Submitting) -> _Plan[Submitted]:
         o = self._options
-        args = (self._pipeline.name, o.owner, o.key, o.priority, self._ahead, True, o.meta, now.trace)
+        args = (
+            self._pipeline.name,
+            o.owner,
+            o.key,
+            o.priority,
+            self._ahead,
+            True,
+            o.meta,
+            now.trace,
+            *_listed(o.unique),
+        )
         opened = yield _Fetch(load("open_job"), args)
         job_id, created, owner_id, pipeline_id, total, _, max_bytes = opened
         now.made(job_id)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forebay.engine.db.adapters import SyncConn
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.submit.options import JobOptions, SubmitOptions
-    from forebay.types import ItemRecord, ItemStatus, JobSummary, Json, Submitted
+    from forebay.types import ItemRecord, ItemStatus, JobSummary, Json, Submitted, Unique
 
 I = TypeVar("I")  # noqa: E741 - the input
 
@@ -57,10 +57,11 @@ class SyncClient:
         input: I,  # noqa: A002
         *,
         coalesce: bool = False,
+        max_wait: float | timedelta | None = None,
         **options: Unpack[SubmitOptions],
     ) -> Submitted:
         """Submit one item as a job. `coalesce` replaces the input of a job with the same key that has not started."""
-        return producer.submit_sync(self._conn, pipeline, input, coalesce=coalesce, **options)
+        return producer.submit_sync(self._conn, pipeline, input, coalesce=coalesce, max_wait=max_wait, **options)
 
     def submit_many(
         self,
@@ -79,10 +80,11 @@ class SyncClient:
         inputs: Iterable[I],
         *,
         keys: Iterable[str | None] | None = None,
+        unique: Unique | None = None,
         **options: Unpack[JobOptions],
     ) -> list[Submitted]:
         """Submit each input as a job of its own, in one round trip. `keys` are the keys of the jobs."""
-        return producer.submit_jobs_sync(self._conn, pipeline, inputs, keys=keys, **options)
+        return producer.submit_jobs_sync(self._conn, pipeline, inputs, keys=keys, unique=unique, **options)
 
     def job(self, job: Submitted | int) -> JobSummary:
         """The job's state and counters."""

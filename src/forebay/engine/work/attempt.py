@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.context import StepServices
     from forebay.engine.declare.step import Step
+    from forebay.engine.work.transactions import StepTransaction
     from forebay.types import Write
 
 _MAX_REASON = 2000
@@ -46,6 +47,7 @@ class Attempt(Context):
         "error_class",
         "lease",
         "outcome",
+        "own_transaction",
         "reason",
         "result",
         "retry_in",
@@ -71,6 +73,7 @@ class Attempt(Context):
         self.result: str | None = None
         self.writes: Sequence[Write] = ()
         self.stop: str | None = None
+        self.own_transaction: StepTransaction | None = None  # that the step has opened
         self.write_bytes: int
         self.batch: Sequence[Attempt]  # of a call on a thread: all attempts of the call
         # The other slots are set only when needed: most attempts succeed.

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
-    _Shape: TypeAlias = tuple[str, str | None, int, datetime | None, float | None, str | None]
+    _Shape: TypeAlias = tuple[
+        str, str | None, int, datetime | None, float | None, str | None, tuple[str, ...] | None, float | None
+    ]
 
 
 def submitting(submits: Sequence[Submit], owner_id: int) -> Iterator[Statement]:
@@ -30,10 +32,13 @@ def submitting(submits: Sequence[Submit], owner_id: int) -> Iterator[Statement]:
                 f"submits of Done must be made with Pipeline.new; this is of the type {type(each).__name__}"
             )
     for shape, jobs in groupby(submits, _shape):
-        pipeline, owner, *options = shape
+        (pipeline, owner, *options), unique = shape[:6], shape[6:]
         inputs, keys = zip(*((job.input, job.key) for job in jobs), strict=True)
-        yield Statement(load("submit_children"), (pipeline, list(inputs), owner, list(keys), *options, owner_id))
+        yield Statement(
+            load("submit_children"), (pipeline, list(inputs), owner, list(keys), *options, owner_id, *unique)
+        )
 
 
 def _shape(job: Submit) -> _Shape:
-    return (job.pipeline, job.owner, job.priority, job.run_at, job.delay, job.meta)
+    unique = (job.unique_states, job.unique_period)
+    return (job.pipeline, job.owner, job.priority, job.run_at, job.delay, job.meta, *unique)

@@ -91,13 +91,15 @@ class StepExecutor:
         self._clock = clock
         self._timeout = _NEVER if step.timeout is None else step.timeout
         self._is_on_thread = step.kind is StepKind.THREAD
+        self._filling: asyncio.Event | None = None  # set when tasks come, while a slot waits for a fuller batch
 
     def capacity(self, share: float = 1.0) -> int:
         """How many more tasks this step wants locally: `share` of the usual number while the machine is overloaded, but
         at least as many as the step may run concurrently."""
         wanted = self.size.value(self.concurrency.value)
         least = min(wanted, self.concurrency.least)
-        return max(least, int(wanted * share)) - self.queue.size - len(self.running)
+        more = max(least, int(wanted * share)) - self.queue.size - len(self.running)
+        return max(more, (self.step.batch_size or 1) - self.queue.size) if self._lingers else more
 
     @property
     def is_idle(self) -> bool:
@@ -126,6 +128,8 @@ class StepExecutor:
 
     def start_slots(self) -> None:
         """Start as many slots as the queue needs."""
+        if self._filling is not None:
+            self._filling.set()
         if self.is_shared and self.queue.size:
             self._admit_newcomers()
         free = self.concurrency.value - len(self.slots)
@@ -188,6 +192,8 @@ class StepExecutor:
     async def _slot(self) -> None:
         me = asyncio.current_task()
         assert me is not None  # noqa: S101 - a coroutine always runs in a task here
+        if self._lingers and not await self._wait_for_batch():
+            return
         began = now = time.monotonic()
         size = self.step.batch_size
         yields = 0
@@ -199,6 +205,11 @@ class StepExecutor:
                 now = await self._attempt(me, *task, now)
             else:
                 now = await self._attempt_batch(me, self._more(task, size), now)
+                if self._lingers:
+                    self._learn()
+                    if not await self._wait_for_batch():
+                        break
+                    began = now = time.monotonic()  # exclude the time spent waiting
             if now - began > _YIELD_AFTER:
                 self._learn()
                 if len(self.slots) > self.concurrency.value:
@@ -208,6 +219,29 @@ class StepExecutor:
                 began = now = time.monotonic()
         self._learn()
         self._on_capacity()
+
+    @property
+    def _lingers(self) -> bool:
+        """Whether the tasks in the queue wait for a fuller batch."""
+        return self.step.linger > 0 and 0 < self.queue.size < (self.step.batch_size or 1)
+
+    async def _wait_for_batch(self) -> bool:
+        """Wait until the queue has a full batch, or has waited long enough; False if another slot waits already. The
+        tasks stay in the queue meanwhile, where they can be dropped."""
+        if self._filling is not None:
+            return False
+        self._filling = asyncio.Event()
+        self._on_capacity()
+        try:
+            async with asyncio.timeout(self.step.linger):
+                while self._lingers:
+                    self._filling.clear()
+                    await self._filling.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._filling = None
+        return True
 
     def _more(self, first: tuple[Lease, int], size: int) -> list[tuple[Lease, int]]:
         tasks = [first]

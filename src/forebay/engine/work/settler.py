@@ -174,7 +174,7 @@ class Settler:
             await self._isolate(batch, error, again=again or bool(repeats))
         else:
             # After a retry, a report that looks stale may have been settled by the first try, whose response was lost.
-            self._finish(batch, settled, count_stale=not (again or repeats))
+            self.finish(batch, settled, count_stale=not (again or repeats))
 
     async def _in_transaction(self, batch: list[Attempt], *, again: bool) -> Settled:
         async with self._pool.acquire() as conn:
@@ -194,6 +194,14 @@ class Settler:
                 raise
             await transaction.commit()
             return settled
+
+    async def settle_in(self, conn: Connection, report: Attempt) -> Settled | None:
+        """Settle one report in the open transaction of its step; None if the worker has lost the task."""
+        if not await tasks.hold(conn, [report.lease.token], [report.n]):
+            return None
+        columns = await self._settled_columns(conn, [report])
+        await self._writer.apply(conn, report.writes)
+        return await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
 
     async def _write_rows(self, conn: Connection, batch: list[Attempt], *, again: bool) -> None:
         """Write the rows of those tasks that will be settled: their leases and items are locked first, so that only the
@@ -253,7 +261,8 @@ class Settler:
         _fail_report(report, error)
         await self._settle([report], again=again)
 
-    def _finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool) -> None:
+    def finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool = True) -> None:
+        """Count reports that were settled, and tell the worker."""
         if self._losses:
             for report in batch:
                 self._losses.pop((report.lease.token, report.n), None)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from forebay.engine.declare.step import StepKind
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from forebay.db.pool import Connection
     from forebay.engine.declare.context import Context
     from forebay.engine.declare.limited import Limited
     from forebay.engine.declare.resources import Resource, Resources
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from forebay.engine.work.attempt import Attempt
     from forebay.engine.work.progress import ProgressBook
     from forebay.engine.work.threads import Threads
+    from forebay.engine.work.transactions import StepTransactions
 
 T = TypeVar("T")
 Call: TypeAlias = Callable[..., Awaitable[Any]]
@@ -51,15 +55,21 @@ def call_of(step: Step[Any, Any], threads: Threads, processes: ProcessPool, *, w
 
 
 class WorkerServices:
-    """The services of a worker for its running steps: progress, shared resources, functions in processes."""
+    """The services of a worker for its running steps: progress, resources, functions in processes, transactions."""
 
-    def __init__(self, progress: ProgressBook, resources: Resources, processes: ProcessPool) -> None:
+    def __init__(
+        self, progress: ProgressBook, resources: Resources, processes: ProcessPool, transactions: StepTransactions
+    ) -> None:
         self.report_progress = progress.report_progress
         self._resources = resources
         self._processes = processes
+        self._transactions = transactions
 
     async def get(self, resource: Resource[T]) -> T:
         return await self._resources.get(resource)
 
     async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any:
         return await self._processes.run(limited, ctx, args, kwargs)
+
+    def transaction(self, ctx: Context) -> AbstractAsyncContextManager[Connection]:
+        return self._transactions.block(cast("Attempt", ctx))

@@ -29,6 +29,7 @@ from forebay.engine.work.claimer import Claimer
 from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.failure_log import FailureLog
 from forebay.engine.work.heartbeat import Heartbeat
+from forebay.engine.work.hook_calls import HookCalls
 from forebay.engine.work.leases import LeaseBook
 from forebay.engine.work.machine import Machine
 from forebay.engine.work.parking import QueueParking
@@ -39,6 +40,7 @@ from forebay.engine.work.status import describe_steps, last_error
 from forebay.engine.work.step_calls import WorkerServices, call_of
 from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.threads import Threads, threads_needed
+from forebay.engine.work.transactions import StepTransactions
 from forebay.errors import one_line
 from forebay.log import get_logger, is_debug_enabled, use_level
 from forebay.settings import Settings
@@ -112,6 +114,7 @@ class Worker:
     async def run(self) -> None:
         """Work until `stop` is called; then finish or release the tasks in progress."""
         self._pool = await self._open_pool("forebay worker", self.settings.pool_size)
+        self._step_pool = await self._open_pool("forebay step", self.settings.step_transactions)
         try:
             await retry_until_up(self._begin, self._log_retry)
             try:
@@ -123,6 +126,7 @@ class Worker:
                 if self._spans is not None:
                     self._spans.close()
         finally:
+            await close_pool(self._step_pool)
             await close_pool(self._pool)
         log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
 
@@ -234,15 +238,9 @@ class Worker:
         self._limits = LimitClient(pool, me, clock, on_capacity=self._on_capacity)
         self._progress = ProgressBook(pool, clock)
         self._resources = Resources(s, pool, self._limits, self._resource_overrides)
-        self._services = WorkerServices(self._progress, self._resources, self._processes)
-        for step in self._steps():
-            self._add_step(step, versions[step.pipeline.name].steps[step.name])
         solo = {
             step_id for version in versions.values() if len(version.steps) == 1 for step_id in version.steps.values()
         }
-        self._failures = FailureLog(self._executors)
-        self._leases = LeaseBook(pool, me, s, clock, self._executors)
-        self._heartbeat = Heartbeat(self._dsn, me, s, clock, self._leases)
         on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
         self._settler = Settler(
             pool,
@@ -253,6 +251,18 @@ class Worker:
             on_settled=on_settled,
             solo_steps=solo,
         )
+        self._transactions = StepTransactions(
+            self._step_pool,
+            self._settler,
+            lambda step_id: self._executors[step_id].step,
+            longest=s.command_timeout_s,
+        )
+        self._services = WorkerServices(self._progress, self._resources, self._processes, self._transactions)
+        for step in self._steps():
+            self._add_step(step, versions[step.pipeline.name].steps[step.name])
+        self._failures = FailureLog(self._executors)
+        self._leases = LeaseBook(pool, me, s, clock, self._executors)
+        self._heartbeat = Heartbeat(self._dsn, me, s, clock, self._leases)
         self._claimer = Claimer(
             pool,
             me,
@@ -275,8 +285,12 @@ class Worker:
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
         s = self.settings
-        call = call_of(step, self._threads, self._processes, with_context=self._spans is not None)
+        with_context = self._spans is not None or bool(step.pipeline.hooks)
+        call = call_of(step, self._threads, self._processes, with_context=with_context)
         report: Callable[[Attempt], None] = self._on_report
+        if step.pipeline.hooks:
+            hooks = HookCalls(step)
+            call, report = hooks.calling(call), hooks.reporting(report)
         if self._spans is not None:
             call = self._spans.calling(step, call, lambda: self._executors[step_id].running)
             report = self._spans.reporting(step, report)
@@ -350,6 +364,7 @@ class Worker:
         await self._wait_for_slots(2.0)
         try:
             async with asyncio.timeout(10):
+                await self._transactions.drained()
                 await self._settler.drained()
                 self._failures.close()
                 await self._leases.release_all()
@@ -381,7 +396,10 @@ class Worker:
 
     def _on_report(self, attempt: Attempt) -> None:
         self._parking.note(attempt)
-        self._settler.add(attempt)
+        if attempt.own_transaction is None:
+            self._settler.add(attempt)
+        else:
+            self._transactions.settle(attempt)
 
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)

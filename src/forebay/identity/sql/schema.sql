@@ -342,6 +342,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.throttled_task TO forebay_api
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.throttled_task TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.throttled_task TO forebay_worker;
 GRANT SELECT ON TABLE forebay.totals TO forebay_admin;
+GRANT SELECT ON TABLE forebay.waits TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.worker_id_seq TO forebay_identity;

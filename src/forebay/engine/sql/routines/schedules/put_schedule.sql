@@ -3,7 +3,7 @@
 -- know them.
 create or replace function forebay.put_schedule(
     name text, pipeline text, owner text, cron text, timezone text, input jsonb, priority int, next_at timestamptz,
-    overlap boolean default null, jitter_s float8 default null, backfill boolean default null
+    overlap boolean default null, jitter_s float8 default null, backfill boolean default null, due_field text default null
 ) returns boolean language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -18,9 +18,9 @@ begin
     perform forebay.check_nesting(input, 'input');
     of_owner := forebay.owner_id(owner);
     insert into forebay.schedule as s (
-        name, pipeline_id, owner_id, cron, timezone, input, priority, next_at, overlap, jitter_s, backfill)
+        name, pipeline_id, owner_id, cron, timezone, input, priority, next_at, overlap, jitter_s, backfill, due_field)
     values (put_schedule.name, known, of_owner, cron, timezone, input, priority, next_at,
-            coalesce(overlap, true), coalesce(jitter_s, 0), coalesce(backfill, false))
+            coalesce(overlap, true), coalesce(jitter_s, 0), coalesce(backfill, false), coalesce(due_field, ''))
     on conflict do nothing;
     if found then
         return true;
@@ -34,6 +34,7 @@ begin
         cron = put_schedule.cron, timezone = put_schedule.timezone,
         overlap = coalesce(put_schedule.overlap, s.overlap),
         jitter_s = coalesce(put_schedule.jitter_s, s.jitter_s), backfill = coalesce(put_schedule.backfill, s.backfill),
+        due_field = coalesce(put_schedule.due_field, s.due_field),
         next_at = case when (s.cron, s.timezone) = (put_schedule.cron, put_schedule.timezone) then s.next_at
                        else put_schedule.next_at end
     where s.name = existing.name;

@@ -5,6 +5,7 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
     due forebay.schedule;
+    due_at text;
     submitted record;
 begin
     select s.* into strict due from forebay.schedule s where s.name = run_schedule.name for update;
@@ -12,13 +13,15 @@ begin
         update forebay.schedule s set next_at = run_schedule.next_at where s.name = due.name;
         return null;
     end if;
+    due_at := to_char(due.next_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
     submitted := forebay.submit(
-        (select p.name from forebay.pipeline p where p.id = due.pipeline_id), due.input,
+        (select p.name from forebay.pipeline p where p.id = due.pipeline_id),
+        case when due.due_field = '' then due.input else due.input || jsonb_build_object(due.due_field, due_at) end,
         (select o.name from forebay.owner o where o.id = due.owner_id),
-        format('schedule:%s:%s', due.name, to_char(due.next_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+        format('schedule:%s:%s', due.name, due_at),
         due.priority,
         case when due.jitter_s > 0 then run_schedule.now + make_interval(secs => due.jitter_s * random()) end,
-        meta => jsonb_build_object('schedule', due.name, 'due_at', to_char(due.next_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+        meta => jsonb_build_object('schedule', due.name, 'due_at', due_at),
         now => run_schedule.now);
     update forebay.schedule s set last_at = due.next_at, last_job_id = submitted.job_id, next_at = run_schedule.next_at
     where s.name = due.name;

@@ -1,8 +1,8 @@
--- Opens a job, or finds the one that has this key. expected > 1000 items, or a stream, gets a lane of its own.
+-- Opens a job, or finds the one that holds this key (see holds_key). expected > 1000 items, or a stream, gets a lane of its own.
 -- first_seq: all runs of the job come after it; so they can be found without reading what was queued before the job.
 create or replace function forebay.open_job(
     pipeline text, owner text, key text, priority int, expected int, sealed boolean, meta jsonb, now timestamptz,
-    "coalesce" boolean default false,
+    "coalesce" boolean default false, unique_states forebay.job_state[] default null, unique_period interval default null,
     out job_id bigint, out created boolean, out lane_id bigint, out owner_id bigint, out pipeline_id int,
     out max_input_bytes int, out loaded bigint, out total int, out roots int[], out busy_steps int[]
 ) language plpgsql as $$
@@ -10,6 +10,7 @@ create or replace function forebay.open_job(
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     known record;
+    holder forebay.job;
 begin
     select p.id, p.version_id, p.steps, p.job_steps, p.max_input_bytes, p.roots, o.id as owner_id, l.id as lane_id,
            array(select b.step_id from forebay.busy_lane b where b.lane_id = l.id and b.until > at) as busy_steps
@@ -41,23 +42,26 @@ begin
     loaded := 0;
     total := expected;
     loop
-        insert into forebay.job as j
-            (owner_id, pipeline_id, version_id, priority, sealed, steps, job_steps, key, coalesces, meta, lane_id, total, first_seq, created_at, updated_at)
-        values (open_job.owner_id, known.id, known.version_id, priority, sealed, known.steps, known.job_steps, key, "coalesce", meta,
-                open_job.lane_id, expected, nextval('forebay.seq'), at, at)
-        on conflict (pipeline_id, owner_id, key) where key is not null and not coalesces do nothing
-        returning j.id into job_id;
-        exit when job_id is not null;
-        select j.id, j.loaded, j.total, j.lane_id into job_id, loaded, total, lane_id from forebay.job j
-        where j.pipeline_id = known.id and j.owner_id = open_job.owner_id and j.key = open_job.key and not j.coalesces;
-        if found then
-            created := false;
-            return;
+        if key is not null and not "coalesce" then
+            select j.* into holder from forebay.job j
+            where j.pipeline_id = known.id and j.owner_id = open_job.owner_id and j.key = open_job.key and not j.coalesces
+            order by j.key_turn desc limit 1;
+            if holder.id is not null and forebay.holds_key(holder, unique_states, unique_period, at) then
+                job_id := holder.id;
+                created := false;
+                lane_id := holder.lane_id;
+                loaded := holder.loaded;
+                total := holder.total;
+                return;
+            end if;
         end if;
-        -- The job that had the key was deleted between the two statements: the key is free.
-        lane_id := coalesce(known.lane_id, forebay.lane_id(owner_id, 0, priority::smallint));
-        loaded := 0;
-        total := expected;
+        insert into forebay.job as j
+            (owner_id, pipeline_id, version_id, priority, sealed, steps, job_steps, key, key_turn, coalesces, meta, lane_id, total, first_seq, created_at, updated_at)
+        values (open_job.owner_id, known.id, known.version_id, priority, sealed, known.steps, known.job_steps, key,
+                coalesce(holder.key_turn + 1, 0), "coalesce", meta, open_job.lane_id, expected, nextval('forebay.seq'), at, at)
+        on conflict (pipeline_id, owner_id, key, key_turn) where key is not null and not coalesces do nothing
+        returning j.id into job_id;
+        exit when job_id is not null;  -- else another submit has opened a job with this key meanwhile
     end loop;
     if expected > 1000 or not sealed then
         lane_id := forebay.lane_id(owner_id, job_id, priority::smallint);

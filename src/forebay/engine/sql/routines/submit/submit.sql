@@ -1,9 +1,10 @@
 -- Submits one item as one job. With coalesce, it replaces the input of a job of the same key that has not begun; run_at is then
--- at most max_wait after the first of these submits.
+-- at most max_wait after the first of these submits. A job that has the key is returned instead, while it holds it: see holds_key.
 create or replace function forebay.submit(
     pipeline text, input jsonb, owner text default 'default', key text default null, priority int default 0,
     run_at timestamptz default null, "coalesce" boolean default false, meta jsonb default null,
     now timestamptz default null, max_wait interval default null,
+    unique_states forebay.job_state[] default null, unique_period interval default null,
     out job_id bigint, out created boolean
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -51,7 +52,7 @@ begin
         end if;
     end if;
     if job_id is null then
-        opened := forebay.open_job(pipeline, owner, key, priority, 1, true, meta, at, "coalesce");
+        opened := forebay.open_job(pipeline, owner, key, priority, 1, true, meta, at, "coalesce", unique_states, unique_period);
         job_id := opened.job_id;
         created := opened.created;
         if not created then

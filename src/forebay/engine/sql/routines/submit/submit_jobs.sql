@@ -1,8 +1,9 @@
--- Submits each input as a job of its own, all in one statement. keys: the key of each job, or null. A job whose key exists is
--- returned and left unchanged, also when the key is there twice in one call.
+-- Submits each input as a job of its own, all in one statement. keys: the key of each job, or null. A job that holds the key
+-- (see holds_key) is returned and left unchanged, also when the key is there twice in one call.
 create or replace function forebay.submit_jobs(
     pipeline text, inputs jsonb[], owner text default 'default', keys text[] default null, priority int default 0,
     run_at timestamptz default null, meta jsonb default null, now timestamptz default null,
+    unique_states forebay.job_state[] default null, unique_period interval default null,
     out job_ids bigint[], out created boolean[]
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -46,13 +47,24 @@ begin
         select g.input, g.key, g.place, row_number() over (partition by g.key order by g.place) as turn
         from unnest(inputs, keys) with ordinality as g(input, key, place)
     ),
+    holders as materialized (  -- the last job with each key
+        select g.key, (h.job).key_turn, forebay.holds_key(h.job, unique_states, unique_period, at) as holds
+        from given g cross join lateral (
+            select j as job from forebay.job j
+            where j.pipeline_id = pipe.id and j.owner_id = of_owner and j.key = g.key and not j.coalesces
+            order by j.key_turn desc limit 1) h
+        where g.turn = 1 and g.key is not null
+    ),
     opened as materialized (  -- in the order of keys: two calls with the same keys must not wait for each other
         insert into forebay.job as j
-            (owner_id, pipeline_id, version_id, priority, steps, job_steps, key, meta, lane_id, total, first_seq, created_at, updated_at)
-        select of_owner, pipe.id, pipe.version_id, submit_jobs.priority, pipe.steps, pipe.job_steps, g.key, submit_jobs.meta, lane, 1,
-               nextval('forebay.seq'), at, at
-        from given g where g.key is null or g.turn = 1 order by g.key, g.place
-        on conflict (pipeline_id, owner_id, key) where key is not null and not coalesces do nothing
+            (owner_id, pipeline_id, version_id, priority, steps, job_steps, key, key_turn, meta, lane_id, total, first_seq,
+             created_at, updated_at)
+        select of_owner, pipe.id, pipe.version_id, submit_jobs.priority, pipe.steps, pipe.job_steps, g.key,
+               coalesce(h.key_turn + 1, 0), submit_jobs.meta, lane, 1, nextval('forebay.seq'), at, at
+        from given g left join holders h on h.key = g.key
+        where g.key is null or g.turn = 1 and h.holds is not true
+        order by g.key, g.place
+        on conflict (pipeline_id, owner_id, key, key_turn) where key is not null and not coalesces do nothing
         returning j.id, j.key
     ),
     made as materialized (
@@ -87,6 +99,8 @@ begin
     select array_agg(coalesce(n.id, j.id) order by g.place), array_agg(n.id is not null order by g.place) into job_ids, created
     from unnest(inputs, keys) with ordinality as g(input, key, place)
     left join unnest(new_places, new_jobs) as n(place, id) on n.place = g.place
-    left join forebay.job j on n.id is null and j.pipeline_id = pipe.id and j.owner_id = of_owner and j.key = g.key
-        and not j.coalesces;
+    left join lateral (
+        select j.id from forebay.job j
+        where n.id is null and j.pipeline_id = pipe.id and j.owner_id = of_owner and j.key = g.key and not j.coalesces
+        order by j.key_turn desc limit 1) j on true;
 end $$;

@@ -2,6 +2,7 @@
 create or replace function forebay.submit_many(
     pipeline text, inputs jsonb[], owner text default 'default', key text default null, priority int default 0,
     run_at timestamptz default null, keys text[] default null, meta jsonb default null, now timestamptz default null,
+    unique_states forebay.job_state[] default null, unique_period interval default null,
     out job_id bigint, out created boolean, out items int
 ) language plpgsql as $$
 #variable_conflict use_column
@@ -15,7 +16,7 @@ begin
     elsif keys is not null and cardinality(keys) <> cardinality(inputs) then
         perform forebay.refuse('FB002', 'keys', 'must have as many entries as inputs');
     end if;
-    opened := forebay.open_job(pipeline, owner, key, priority, cardinality(inputs), true, meta, at);
+    opened := forebay.open_job(pipeline, owner, key, priority, cardinality(inputs), true, meta, at, false, unique_states, unique_period);
     job_id := opened.job_id;
     created := opened.created;
     items := opened.total;
