@@ -11,7 +11,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.declare.step import StepKind
-from forebay.engine.work.attempt import Attempt, begin_wait, end_wait, report_error, report_outcome
+from forebay.engine.limits.client import LimitReached
+from forebay.engine.work.attempt import HELD_BACK, Attempt, begin_wait, end_wait, report_error, report_outcome
 from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.task_queue import TaskQueue
 from forebay.errors import TransientError
@@ -238,7 +239,7 @@ class StepExecutor:
             if self.step.waits:
                 has_waited = await self._arguments.read_wait(attempt, self._clock.stamp())
             if self.step.limits:
-                permits = await self._limits.acquire(self.step.limits, args[0], busy=self.queue.size > 0)
+                permits = await self._permits([attempt], args[0])
                 began = time.monotonic()  # exclude the time spent waiting
                 attempt.deadline = self._deadline(began)
                 value = await self._call_limited(permits, attempt, *args)
@@ -250,10 +251,11 @@ class StepExecutor:
         except asyncio.CancelledError:
             self._stopped(slot, [attempt])
         except (Exception, SystemExit) as error:
-            report_error(attempt, self.step, error)
+            if attempt.outcome != HELD_BACK:
+                report_error(attempt, self.step, error)
         finally:
             self._let_end(slot, [attempt], owners)
-        if has_waited:
+        if has_waited and attempt.outcome != HELD_BACK:
             end_wait(attempt)
         ended = self._last_end = time.monotonic()
         self._note_used(lease.lane_id, ended - began)
@@ -264,6 +266,17 @@ class StepExecutor:
             self._note_other_end(attempt, ended - began)
         self._report(attempt)
         return ended
+
+    async def _permits(self, attempts: list[Attempt], value: Any) -> Permits:
+        """Raises: LimitReached, after the attempts were held back."""
+        try:
+            return await self._limits.acquire(
+                self.step.limits, value, busy=self.queue.size > 0, lane=attempts[0].lease.key
+            )
+        except LimitReached as reached:
+            for attempt in attempts:
+                attempt.hold_back(reached, self.step.limits)
+            raise
 
     async def _call_limited(self, permits: Permits, ctx: Context, *args: Any) -> Any:
         try:
@@ -327,11 +340,12 @@ class StepExecutor:
             return
         try:
             first = inputs[0][0] if self.step.after else inputs[0]
-            permits = await self._limits.acquire(self.step.limits, first, busy=self.queue.size > 0)
+            permits = await self._permits(good, first)
             values = _checked(list(await self._call_limited(permits, attempts[0], inputs)), len(good))
         except (Exception, SystemExit) as error:
             for attempt in good:
-                report_error(attempt, self.step, error)
+                if attempt.outcome != HELD_BACK:
+                    report_error(attempt, self.step, error)
             return
         for attempt, value in zip(good, values, strict=True):
             try:
