@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from forebay import errors, jobs, schedules, testing
     from forebay.engine.declare.context import Context
-    from forebay.engine.declare.limit import Limit
+    from forebay.engine.declare.limit import Limit, TaskInfo
     from forebay.engine.declare.limited import limited
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource, Resources, resource
@@ -97,6 +97,7 @@ __all__ = [
     "Submit",
     "Submitted",
     "SyncClient",
+    "TaskInfo",
     "ThrottledError",
     "TransientError",
     "UnknownPipeline",
@@ -117,7 +118,7 @@ _PLACES = {
     "engine.declare.context": ("Context",),
     "engine.declare.limited": ("limited",),
     "engine.declare.pipeline": ("Pipeline",),
-    "engine.declare.limit": ("Limit",),
+    "engine.declare.limit": ("Limit", "TaskInfo"),
     "engine.declare.resources": ("Resource", "Resources", "resource"),
     "engine.declare.retry": ("Retry",),
     "engine.declare.step": ("Step",),

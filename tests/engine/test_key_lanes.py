@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import pytest
 
-from forebay import Limit, Pipeline
+from forebay import Limit, Pipeline, TaskInfo
+from forebay.settings import Settings
 from forebay.testing import testbed
 
 if TYPE_CHECKING:
@@ -218,3 +220,71 @@ async def test_empty_lanes_of_keys_are_deleted(dsn: str, conn: asyncpg.Connectio
         assert await conn.fetchval("select forebay.tidy_lanes()") == 0
         assert await conn.fetchval(later) == 2
         assert await conn.fetchval(lanes) == 0
+
+
+# -- what a key depends on ----------------------------------------------------------------------------------------
+
+
+def tenant(value: dict[str, Any], task: TaskInfo) -> str:
+    return f"{task.owner} {(task.meta or {}).get('tenant')} {value['host']}"
+
+
+async def test_a_key_can_depend_on_the_owner_and_the_meta(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    pipeline = fetching(started, Limit("tenant", rate=5, key=tenant))
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        for owner, meta in (("ann", {"tenant": "x"}), ("ann", {"tenant": "y"}), ("ben", None)):
+            for _ in range(3):
+                await bed.submit(pipeline, pages(f"{owner} {meta}", 1)[0], owner=owner, meta=meta)
+        await bed.run()
+        assert sorted(started) == ["ann {'tenant': 'x'}", "ann {'tenant': 'y'}", "ben None"], "one of each key"
+        keys = await conn.fetch("select key from forebay.rate_limit order by key")
+        assert [row["key"] for row in keys] == ["ann x a.example", "ann y a.example", "ben None a.example"]
+        await bed.finish()
+        assert len(started) == 9
+
+
+@pytest.mark.parametrize("by_setting", [False, True])
+async def test_a_cap_per_owner(dsn: str, conn: asyncpg.Connection[Any], by_setting: bool) -> None:
+    running: dict[str, int] = {}
+    most: dict[str, int] = {}
+    both = asyncio.Event()
+    limits = [] if by_setting else [Limit.per_owner("cap", concurrency=2)]
+    pipeline = Pipeline("fetching", dict[str, Any])
+
+    @pipeline.step(limits=limits, concurrency=(10, 10))
+    async def fetch(ctx: Context, value: dict[str, Any]) -> None:
+        by = value["by"]
+        running[by] = running.get(by, 0) + 1
+        most[by] = max(most.get(by, 0), running[by])
+        if running.get("ann") == running.get("ben") == 2:
+            both.set()
+        async with asyncio.timeout(30):
+            await both.wait()
+        running[by] -= 1
+
+    settings = Settings(owner_concurrency=2 if by_setting else None)
+    async with testbed(dsn, [pipeline], migrated=True, settings=settings) as bed:
+        await submit_each(conn, pages("ann", 8), "ann")
+        await submit_each(conn, pages("ben", 8), "ben")
+        await bed.finish()
+        assert most == {"ann": 2, "ben": 2}
+        assert await conn.fetchval("select count(*) from forebay.attempt") == 16
+
+
+def test_batch_steps_have_no_limit_of_the_settings() -> None:
+    pipeline = Pipeline("many", dict[str, Any])
+
+    @pipeline.batch_step(size=2)
+    async def store(ctx: Context, values: list[dict[str, Any]]) -> list[None]:
+        return [None] * len(values)
+
+    pipeline.tune(Settings(owner_concurrency=2))
+    assert pipeline.steps["store"].limits == ()
+
+
+def test_a_function_that_takes_the_input_only_is_a_key() -> None:
+    task = TaskInfo(1, 2, "ann", None)
+    assert Limit("a", rate=1, key=str).key_of(7, task) == "7"
+    assert Limit("a", rate=1, key=lambda value, suffix="!": f"{value}{suffix}").key_of(7, task) == "7!"
+    assert Limit("a", rate=1, key=lambda value, about: f"{value} {about.owner}").key_of(7, task) == "7 ann"

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
+from pydantic_core import from_json
 
 from forebay.db.calls import execute, fetch, fetch_row, fetch_value
 from forebay.engine.db.sql import load
+from forebay.engine.declare.limit import TaskInfo
 from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class Lease:
     version_id: int = 0  # of the job's pipeline
     names: Mapping[str, str] | None = None  # of steps with another name in that version, by the worker's names
     key: tuple[str, str] | None = None  # the limit and key in whose lane its tasks have waited
+    task: TaskInfo | None = None  # set if the key of a limit of its step depends on it
     open: int = 0  # unsettled tasks, as far as the worker knows
     held_since: float = 0.0  # monotonic; updated by each renewal
     trace_context: Any = None  # set by tracing
@@ -171,6 +174,16 @@ async def read_wait(pool: Pool, job_id: int, n: int, step_id: int, now: datetime
 async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:
     """The traces of jobs that belong to one."""
     return {row["id"]: row["trace"] for row in await fetch(pool, load("list_traces"), list(job_ids))}
+
+
+async def task_infos(pool: Pool, job_ids: Sequence[int]) -> dict[int, TaskInfo]:
+    """What the keys of limits may depend on, by job."""
+    rows = await fetch(pool, load("list_task_infos"), list(job_ids))
+    return {row["id"]: TaskInfo(row["id"], row["owner_id"], row["owner"], _object(row["meta"])) for row in rows}
+
+
+def _object(text: str | None) -> Mapping[str, Any] | None:
+    return None if text is None else from_json(text)
 
 
 async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
-    from forebay.engine.declare.limit import Limit
+    from forebay.engine.declare.limit import Limit, TaskInfo
     from forebay.engine.limits.limiters import RateToken
 
 __all__ = ["LimitClient", "LimitReached", "Permits"]
@@ -179,10 +179,17 @@ class LimitClient:
     # -- an attempt ----------------------------------------------------------------------------------------------
 
     async def acquire(
-        self, limits: Sequence[Limit], value: Any, *, busy: bool = False, lane: tuple[str, str] | None = None
+        self,
+        limits: Sequence[Limit],
+        value: Any,
+        *,
+        busy: bool = False,
+        lane: tuple[str, str] | None = None,
+        task: TaskInfo | None = None,
     ) -> Permits:
         """Wait until the attempt may start, but not long; for a key almost not at all while the worker is `busy`,
         because tasks of other keys could run in its place. `lane`: the limit and key in whose lane the task has waited.
+        `task` is required if the key of a limit depends on it.
 
         Raises: LimitReached with the time after which the attempt can try again.
         """
@@ -190,7 +197,7 @@ class LimitClient:
         rates: list[tuple[RateLimiter, float]] = []
         try:
             for limit in limits:
-                key = "" if limit.key is None else _limit_key(limit, value)
+                key = "" if limit.key is None else _limit_key(limit, value, task)
                 if limit.key is not None and lane != (limit.name, key):
                     self._check_line(limit.name, key)
                 max_wait = BUSY_WAIT if busy and limit.key is not None else AHEAD
@@ -414,14 +421,13 @@ class LimitClient:
         return limiter
 
 
-def _limit_key(limit: Limit, value: Any) -> str:
+def _limit_key(limit: Limit, value: Any, task: TaskInfo | None) -> str:
     """The key of an input, in a form that fits into an index.
 
     Raises: DataError if the input has no key.
     """
-    assert limit.key is not None  # noqa: S101 - checked by the callers
     try:
-        key = limit.key(value)
+        key = limit.key_of(value, task)
     except Exception as error:
         raise DataError(f"limit {limit.name}: the input has no key ({type(error).__name__}: {error})") from error
     text = str(key).replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

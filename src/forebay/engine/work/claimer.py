@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from forebay.engine.work.settler import Settler
     from forebay.engine.work.spans import Spans
     from forebay.engine.work.step_names import StepNames
+    from forebay.engine.work.task_infos import TaskInfos
     from forebay.settings import Settings
 
 log = get_logger("claimer")
@@ -59,6 +60,7 @@ class Claimer:
         settler: Settler,
         machine: Machine,
         names: StepNames,
+        infos: TaskInfos,
         spans: Spans | None = None,
         only: frozenset[int] | None = None,
     ) -> None:
@@ -75,6 +77,7 @@ class Claimer:
         self._settler = settler
         self._machine = machine
         self._names = names
+        self._infos = infos
         self._spans = spans  # None: tracing is off
         self._only = None if only is None else set(only)  # lanes; None: all
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
@@ -333,6 +336,7 @@ class Claimer:
             raise
         try:
             await self._names.learn(leases)
+            await self._infos.learn(leases)
             if self._spans is not None:
                 await self._spans.learn(leases)
             for lanes, mine in by_lanes.items():

@@ -270,8 +270,9 @@ class StepExecutor:
     async def _permits(self, attempts: list[Attempt], value: Any) -> Permits:
         """Raises: LimitReached, after the attempts were held back."""
         try:
+            lease = attempts[0].lease
             return await self._limits.acquire(
-                self.step.limits, value, busy=self.queue.size > 0, lane=attempts[0].lease.key
+                self.step.limits, value, busy=self.queue.size > 0, lane=lease.key, task=lease.task
             )
         except LimitReached as reached:
             for attempt in attempts:

@@ -40,6 +40,7 @@ from forebay.engine.work.slices import AwaitedJobs, wait_for_first
 from forebay.engine.work.status import describe_steps, last_error
 from forebay.engine.work.step_calls import WorkerServices, call_of
 from forebay.engine.work.step_names import StepNames
+from forebay.engine.work.task_infos import TaskInfos
 from forebay.engine.work.threads import Threads, threads_needed
 from forebay.errors import one_line
 from forebay.log import get_logger, is_debug_enabled, use_level
@@ -278,6 +279,7 @@ class Worker:
             settler=self._settler,
             machine=self._machine,
             names=StepNames(pool, [version.id for version in versions.values()], 2 * s.command_timeout_s),
+            infos=TaskInfos(pool, {i: e.step for i, e in self._executors.items()}, 2 * s.command_timeout_s),
             spans=self._spans,
             only=self._lanes,
         )
