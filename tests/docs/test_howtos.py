@@ -66,7 +66,7 @@ def test_testing(tmp_path: Path) -> None:
 
 
 async def test_steps(dsn: str) -> None:
-    example, _ = blocks("docs/howto/steps.md", "python")
+    example, _, _ = blocks("docs/howto/steps.md", "python")
     space = execute("docs/howto/steps.md", example)
     articles, article = space["articles"], space["Article"]
     conn = await asyncpg.connect(dsn)
@@ -81,6 +81,16 @@ async def test_steps(dsn: str) -> None:
         assert (first.status, second.status) == ("DONE", "NOT_FOUND")
         assert await conn.fetchval("select title from article") == "some words here"
     await conn.close()
+
+
+async def test_limits(dsn: str) -> None:
+    _, example, _ = blocks("docs/howto/steps.md", "python")
+    mails = execute("docs/howto/steps.md", example)["mails"]
+    async with testbed(dsn, [mails], migrated=True) as bed:
+        jobs = [await bed.submit(mails, {}, owner="eve", meta={"account": account}) for account in ("a", "a", "b")]
+        await bed.finish()
+        assert [(await bed.job(job)).state for job in jobs] == ["DONE"] * 3
+        assert await bed.pool.fetchval("select array_agg(key order by key) from forebay.rate_limit") == ["a", "b"]
 
 
 async def test_submit(dsn: str) -> None:
@@ -123,7 +133,7 @@ async def test_waits(dsn: str) -> None:
 
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a module of its own, which is where the process looks for its function."""
-    _, sharing = blocks("docs/howto/steps.md", "python")
+    _, _, sharing = blocks("docs/howto/steps.md", "python")
     (tmp_path / "library.py").write_text(sharing)
     monkeypatch.syspath_prepend(tmp_path)
     books = importlib.import_module("library").books
