@@ -17,6 +17,8 @@ from forebay.settings import Settings
 from forebay.testing import testbed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forebay.engine.declare.context import Context
     from forebay.testing import Testbed
 
@@ -276,7 +278,7 @@ def test_batch_steps_have_no_limit_of_the_settings() -> None:
     pipeline = Pipeline("many", dict[str, Any])
 
     @pipeline.batch_step(size=2)
-    async def store(ctx: Context, values: list[dict[str, Any]]) -> list[None]:
+    async def store(ctx: Context, values: Sequence[dict[str, Any]]) -> list[None]:
         return [None] * len(values)
 
     pipeline.tune(Settings(owner_concurrency=2))

@@ -444,9 +444,10 @@ class Claimer:
             now = time.monotonic()
 
     async def find_ready_lanes(self) -> None:
+        found: Iterable[tuple[int, LaneInfo]]
         found = await tasks.find_ready_lanes(self._pool, list(self._executors), self._clock.stamp())
         if self._keys:
-            found = await self._learn_keys(found)
+            found = await self._learn_keys(list(found))
         for count, (step_id, info) in enumerate(found, 1):
             if self._only is None or info.lane_id in self._only:
                 self._found(self._lanes_of(step_id, info.lane_id), info)
@@ -456,9 +457,8 @@ class Claimer:
             lanes.forget_idle()
         await self._describe_unknown()
 
-    async def _learn_keys(self, found: Iterable[tuple[int, LaneInfo]]) -> list[tuple[int, LaneInfo]]:
+    async def _learn_keys(self, found: list[tuple[int, LaneInfo]]) -> list[tuple[int, LaneInfo]]:
         """Read the keys of lanes that are new to their step."""
-        found = list(found)
         lanes: dict[int, list[int]] = {}
         for step_id, info in found:
             if step_id in self._keys:
