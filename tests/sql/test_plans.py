@@ -326,6 +326,26 @@ async def test_settling_many_jobs_costs_no_more_for_each_of_them(
     assert _work(many) < 1.2 * 20 * _work(few)
 
 
+async def test_wait_for_limits(explained: Explained) -> None:
+    """Tasks of a hundred leases, of two keys; the cost depends on them only."""
+    tokens = [
+        row["token"] for row in await explained.db.fetch("select token from forebay.lease order by token limit 100")
+    ]
+    places = await explained.db.fetch("select nextval('forebay.seq') as seq from generate_series(1, 100)")
+    await explained.db.execute("analyze forebay.lane")
+    plans = await explained.of(
+        "select * from forebay.wait_for_limits(1, $1, $2, $3, $4, $5)",
+        tokens,
+        [9] * 100,
+        [row["seq"] for row in places],
+        ["site"] * 100,
+        ["a", "b"] * 50,
+    )
+    assert_indexed(plans)
+    read = sum(node["Actual Rows"] * node["Actual Loops"] for node, _ in _with(plans, "lease", "Index Scan"))
+    assert read <= 500  # of a thousand, each a few times
+
+
 async def test_discover(explained: Explained) -> None:
     plans = await explained.of("select * from forebay.discover($1)", [1, 2])
     assert_indexed(plans)

@@ -40,8 +40,8 @@ class LimitReached(ThrottledError):
     `MAX_PROMISE`. Those that would be longer are spread, so that not all of these tasks return at the same moment.
     """
 
-    def __init__(self, name: str, key: str, retry_after: float) -> None:
-        self.limit, self.key = name, key
+    def __init__(self, name: str, key: str, retry_after: float, *, is_keyed: bool = True) -> None:
+        self.limit, self.key, self.is_keyed = name, key, is_keyed
         name = name.removeprefix(RESERVED_PREFIX)
         which = f"limit {name} of {key}" if key else f"limit {name}"
         if retry_after > MAX_PROMISE:
@@ -255,7 +255,7 @@ class RateLimiter:
                 future.set_result(token)
             else:
                 retry_in = grant.back_in + sent_away * block.interval
-                future.set_exception(LimitReached(self.name, self.key, retry_in))
+                future.set_exception(LimitReached(self.name, self.key, retry_in, is_keyed=self.keyed))
                 sent_away += 1
         self.asked = []
         return sent_away
@@ -264,7 +264,7 @@ class RateLimiter:
         self.retry_at = now + 1
         for future, _ in self.asked:
             if not future.done():
-                future.set_exception(LimitReached(self.name, self.key, 1.0))
+                future.set_exception(LimitReached(self.name, self.key, 1.0, is_keyed=self.keyed))
         self.asked = []
 
 
@@ -351,7 +351,7 @@ class SlotLimiter:
                 self.promised.append((now + AHEAD, future))
             else:
                 retry_in = grant.back_in + sent_away * grant.step_s
-                future.set_exception(LimitReached(self.name, self.key, retry_in))
+                future.set_exception(LimitReached(self.name, self.key, retry_in, is_keyed=self.keyed))
                 sent_away += 1
         self.asked = []
         return sent_away
@@ -366,7 +366,8 @@ class SlotLimiter:
         while self.promised and self.promised[0][0] <= until:
             _, waiter = self.promised.popleft()
             if not waiter.done():
-                waiter.set_exception(LimitReached(self.name, self.key, AHEAD + (self.hold.mean or 0.0)))
+                retry_in = AHEAD + (self.hold.mean or 0.0)
+                waiter.set_exception(LimitReached(self.name, self.key, retry_in, is_keyed=self.keyed))
                 sent_away += 1
         return sent_away
 
@@ -374,5 +375,5 @@ class SlotLimiter:
         self.retry_at = now + 1
         for future, _ in self.asked:
             if not future.done():
-                future.set_exception(LimitReached(self.name, self.key, 1.0))
+                future.set_exception(LimitReached(self.name, self.key, 1.0, is_keyed=self.keyed))
         self.asked = []

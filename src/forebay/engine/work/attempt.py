@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.context import StepServices
-    from forebay.engine.declare.limit import Limit
     from forebay.engine.declare.step import Step
     from forebay.engine.limits.limiters import LimitReached
     from forebay.types import Write
@@ -139,11 +138,10 @@ class Attempt(Context):
         self.throttled_by: str | None = None  # the reason, without the time of the next try
         self.seconds = 0.0  # run time, if known
 
-    def hold_back(self, reached: LimitReached, limits: Sequence[Limit]) -> None:
+    def hold_back(self, reached: LimitReached) -> None:
         """Record that a limit of the step does not admit the task: it has not begun, and returns to the queue."""
-        self.fail(HELD_BACK, counts_as_attempt=False)
-        is_keyed = any(limit.name == reached.limit and limit.key is not None for limit in limits)
-        self.held_back_by = (reached.limit, reached.key) if is_keyed else ("", "")
+        self.fail(HELD_BACK, retry_in=0.0, counts_as_attempt=False)
+        self.held_back_by = (reached.limit, reached.key) if reached.is_keyed else ("", "")
 
     @property
     def failure(self) -> ErrorClass | None:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
 _NEVER = float("inf")
 _YIELD_AFTER = 0.002  # seconds after which a slot yields to the event loop
+# Seconds that a lane is charged for a task that a limit holds back. The time in which the task waited is not charged:
+# other tasks of the lane, which the limit admits, would then wait behind all other lanes.
+_HELD_BACK_COST = 0.001
 _PATIENCE = 0.1  # seconds that an owner who runs nothing waits for a slot that several other owners hold
 
 
@@ -251,14 +254,13 @@ class StepExecutor:
         except asyncio.CancelledError:
             self._stopped(slot, [attempt])
         except (Exception, SystemExit) as error:
-            if attempt.outcome != HELD_BACK:
-                report_error(attempt, self.step, error)
+            self._fail(attempt, error)
         finally:
             self._let_end(slot, [attempt], owners)
-        if has_waited and attempt.outcome != HELD_BACK:
+        if has_waited:
             end_wait(attempt)
         ended = self._last_end = time.monotonic()
-        self._note_used(lease.lane_id, ended - began)
+        self._note_used(lease.lane_id, ended - began if attempt.outcome != HELD_BACK else _HELD_BACK_COST)
         if attempt.outcome is None:
             self._unreported += 1
             self._unreported_s += ended - began
@@ -266,6 +268,10 @@ class StepExecutor:
             self._note_other_end(attempt, ended - began)
         self._report(attempt)
         return ended
+
+    def _fail(self, attempt: Attempt, error: BaseException) -> None:
+        if attempt.outcome != HELD_BACK:  # otherwise it has not begun
+            report_error(attempt, self.step, error)
 
     async def _permits(self, attempts: list[Attempt], value: Any) -> Permits:
         """Raises: LimitReached, after the attempts were held back."""
@@ -276,7 +282,7 @@ class StepExecutor:
             )
         except LimitReached as reached:
             for attempt in attempts:
-                attempt.hold_back(reached, self.step.limits)
+                attempt.hold_back(reached)
             raise
 
     async def _call_limited(self, permits: Permits, ctx: Context, *args: Any) -> Any:
@@ -299,7 +305,10 @@ class StepExecutor:
             self._let_end(slot, attempts, owners)
         ended = self._last_end = time.monotonic()
         for attempt in attempts:
-            self._note_used(attempt.lease.lane_id, (ended - began) / len(tasks))
+            self._note_used(
+                attempt.lease.lane_id,
+                (ended - began) / len(tasks) if attempt.outcome != HELD_BACK else _HELD_BACK_COST,
+            )
             if attempt.outcome is None:
                 self._unreported += 1
                 self._unreported_s += (ended - began) / len(tasks)
@@ -309,6 +318,8 @@ class StepExecutor:
         return ended
 
     def _note_other_end(self, attempt: Attempt, seconds: float) -> None:
+        if attempt.outcome == HELD_BACK:
+            return
         attempt.seconds = seconds
         if attempt.error_class in _PRESSURE:
             self.concurrency.add_pressure()
@@ -345,8 +356,7 @@ class StepExecutor:
             values = _checked(list(await self._call_limited(permits, attempts[0], inputs)), len(good))
         except (Exception, SystemExit) as error:
             for attempt in good:
-                if attempt.outcome != HELD_BACK:
-                    report_error(attempt, self.step, error)
+                self._fail(attempt, error)
             return
         for attempt, value in zip(good, values, strict=True):
             try:

@@ -143,5 +143,7 @@ class KeyLanes:
 
     @property
     def is_asking(self) -> bool:
-        """Whether the database has been asked for a key that tasks wait for."""
-        return any(self._client.is_asking(*key) for key in self._entries)
+        """Whether the database has been asked for starts of a key that tasks wait for, or for the tasks."""
+        return any(self._client.is_asking(*key) for key in self._entries) or any(
+            lane.claiming for lanes in self._lanes.values() for lane in lanes.lanes.values()
+        )
