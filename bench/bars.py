@@ -30,6 +30,7 @@ _OTHER = "another owner's task during a large drain, time to start"
 _OTHER_PIPELINE = "the same owner's other pipeline during a drain of one-item jobs, time to start"
 _SHORT = "another owner's task of 0.05 s while long tasks hold all four slots, time to start"
 _STALL = "longest stall of a worker's event loop, one task each of many owners behind a paused queue"
+_KEY = "one task behind another owner's rows under one keyed limit of 5/s, time to start"
 _MEMORY = "worker memory"
 _ADDING = "adding a bookmark while 100 others are worked on"
 
@@ -52,6 +53,7 @@ BARS = (
     Bar("other_owner_p95", f"{_OTHER}, p95", "idle queue, p50", "ms", 10.0, 5.0, "<="),
     Bar("other_pipeline_p95", f"{_OTHER_PIPELINE}, p95", "idle queue, p50", "ms", 10.0, 5.0, "<="),
     Bar("short_beside_long", f"{_SHORT}, p95", "the time of a long task", "s", 0.05, 0.01, "<="),
+    Bar("behind_a_key", f"{_KEY}, p95", "the interval of the limit", "s", 3.0, 2.0, "<="),
     Bar("paused_owners_stall", _STALL, "the same with nothing submitted", "ms", 5.0, 1.0, "<="),
     Bar("api_throughput", "submit by the API", "FastAPI route with a raw INSERT", "submits/s", 0.5),
     Bar("api_submit_p99", "submit by the API during a drain, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),

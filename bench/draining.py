@@ -84,6 +84,14 @@ async def until_started(probe: ProbeFolder, count: int, workers: Workers) -> Non
         await asyncio.sleep(NAP)
 
 
+async def until_stamped(probe: ProbeFolder, count: int, workers: Workers) -> None:
+    patience = _Patience(f"of {count} timed tasks were started")
+    while (started := len(probe.read().stamps)) < count:
+        workers.check()
+        patience.check(started)
+        await asyncio.sleep(NAP)
+
+
 async def until_done(contender: Contender, conn: asyncpg.Connection, workers: Workers) -> None:
     patience = _Patience(f"tasks of {contender.name} were started and not done")
     while left := await contender.pending(conn):

@@ -12,7 +12,7 @@ from pathlib import Path
 import asyncpg
 
 from bench.harness import BenchError, connected
-from bench.noop import OTHER_PIPELINE, PIPELINE, SLEEP_PIPELINE
+from bench.noop import KEYED_PIPELINE, OTHER_PIPELINE, PIPELINE, SLEEP_PIPELINE
 from bench.workload import SQL_INPUT, input_of, inputs
 from forebay.db.migrate import migrate
 from forebay.engine.db.registry import register
@@ -94,7 +94,7 @@ class Forebay:
         """Create the schema in an empty database, and make the pipelines known."""
         await migrate(dsn, service=True)
         async with connected(dsn) as conn:
-            for pipeline in (PIPELINE, OTHER_PIPELINE, SLEEP_PIPELINE):
+            for pipeline in (PIPELINE, OTHER_PIPELINE, SLEEP_PIPELINE, KEYED_PIPELINE):
                 await register(conn, pipeline.definition())
 
     async def load(self, dsn: str, count: int) -> None:
@@ -138,6 +138,15 @@ class Forebay:
     async def submit_sleep(self, conn: asyncpg.Connection, seq: int, seconds: float, owner: str) -> None:
         """Submit a task that takes this long."""
         await submit(conn, SLEEP_PIPELINE, {"seq": seq, "seconds": seconds}, owner=owner)
+
+    async def load_keyed(self, dsn: str, count: int) -> None:
+        """Submit one job of `count` items that have one key of a limit."""
+        async with connected(dsn) as conn:
+            await submit_many(conn, KEYED_PIPELINE, inputs(count), owner=OWNER)
+
+    async def submit_keyed(self, conn: asyncpg.Connection, seq: int, owner: str) -> None:
+        """Submit a task with the same key."""
+        await submit(conn, KEYED_PIPELINE, input_of(seq), owner=owner)
 
     async def load_paused_queue(self, dsn: str, owners: int) -> None:
         """Pause the queue, and submit one task for each of so many owners."""

@@ -25,6 +25,8 @@ class Sizes:
     other_pipeline_backlog: int
     long_seconds: float
     short_samples: int
+    key_backlog: int
+    key_samples: int
     paused_owners: int
     stall_seconds: float
     api_submits: int
@@ -56,6 +58,8 @@ FULL = Sizes(
     other_pipeline_backlog=60_000,
     long_seconds=5.0,
     short_samples=100,
+    key_backlog=100_000,
+    key_samples=40,
     paused_owners=10_000,
     stall_seconds=30.0,
     api_submits=6_000,
@@ -87,6 +91,8 @@ QUICK = Sizes(
     other_pipeline_backlog=30_000,
     long_seconds=5.0,
     short_samples=40,
+    key_backlog=100_000,
+    key_samples=15,
     paused_owners=10_000,
     stall_seconds=10.0,
     api_submits=3_000,

@@ -4,10 +4,11 @@ import asyncio
 import shutil
 import time
 
-from bench.draining import check, until_done, until_started
+from bench.draining import check, until_done, until_stamped, until_started
 from bench.groups.latency import idle_starts
-from bench.harness import Context, connected
+from bench.harness import BenchError, Context, connected
 from bench.measure import percentile
+from bench.noop import KEY_INTERVAL
 from bench.ours import Forebay, SingleJobs
 from bench.probe import ProbeFolder
 
@@ -23,6 +24,7 @@ async def run(context: Context) -> None:
         context.idle_p50 = percentile(await idle_starts(context, context.ours), 0.5)
     await _record_other_pipeline(context, context.idle_p50)
     await _record_short_beside_long(context, context.ours)
+    await _record_behind_a_key(context, context.ours)
     await _record_stalls(context, context.ours)
 
 
@@ -76,6 +78,31 @@ async def _record_short_beside_long(context: Context, ours: Forebay) -> None:
     waits = [reading.stamps[seq] - clock for seq, clock in sent.items()]
     note = f"{len(waits)} tasks; p50 {percentile(waits, 0.5):.3f} s, largest {max(waits):.3f} s"
     context.record("short_beside_long", percentile(waits, 0.95), sizes.long_seconds, note)
+
+
+async def _record_behind_a_key(context: Context, ours: Forebay) -> None:
+    """One owner's rows would take hours; the tasks of another are submitted one by one, each after the start of the
+    one before."""
+    dsn, count, samples = await context.database(ours), context.sizes.key_backlog, context.sizes.key_samples
+    await ours.load_keyed(dsn, count)
+    await context.settle(dsn)
+    probe, sent = ProbeFolder(context.folder, count + samples, stamp_from=count), dict[int, float]()
+    async with connected(dsn) as conn:
+        with context.running(ours, dsn, probe) as workers:
+            await until_started(probe, 1, workers)
+            for seq in range(count, count + samples):
+                sent[seq] = time.time()
+                await ours.submit_keyed(conn, seq, SHORT_OWNER)
+                await until_stamped(probe, len(sent), workers)
+                await asyncio.sleep(KEY_INTERVAL)
+        reading = probe.read()
+    shutil.rmtree(probe.path, ignore_errors=True)
+    if reading.repeated:
+        raise BenchError(f"{reading.repeated} tasks behind a key started twice")
+    waits = [reading.stamps[seq] - clock for seq, clock in sent.items()]
+    rate = reading.started / (reading.last - reading.first)
+    note = f"{samples} tasks behind {count:,} rows, {rate:.2f} starts/s; largest {max(waits):.3f} s"
+    context.record("behind_a_key", percentile(waits, 0.95), KEY_INTERVAL, note)
 
 
 async def _record_stalls(context: Context, ours: Forebay) -> None:

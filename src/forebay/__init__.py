@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from forebay import errors, jobs, schedules, testing
     from forebay.engine.declare.attempt_hook import AttemptEnd, AttemptHook
     from forebay.engine.declare.context import Context
-    from forebay.engine.declare.limit import Limit
+    from forebay.engine.declare.limit import Limit, TaskInfo
     from forebay.engine.declare.limited import limited
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource, Resources, resource
@@ -101,6 +101,7 @@ __all__ = [
     "Submit",
     "Submitted",
     "SyncClient",
+    "TaskInfo",
     "ThrottledError",
     "TransientError",
     "Unique",
@@ -123,7 +124,7 @@ _PLACES = {
     "engine.declare.context": ("Context",),
     "engine.declare.limited": ("limited",),
     "engine.declare.pipeline": ("Pipeline",),
-    "engine.declare.limit": ("Limit",),
+    "engine.declare.limit": ("Limit", "TaskInfo"),
     "engine.declare.resources": ("Resource", "Resources", "resource"),
     "engine.declare.retry": ("Retry",),
     "engine.declare.step": ("Step",),

@@ -144,6 +144,11 @@ class Settings(SettingsBase):
         description="slots of a step beyond its concurrency, one for each owner who runs none of its tasks in this "
         "worker while other owners hold all regular slots; steps with a concurrency of 1 have none",
     )
+    owner_concurrency: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        description="maximum tasks of one owner that run at the same time, in all workers and steps together, except "
+        "batch steps; unset: no maximum",
+    )
     claim_safety: Annotated[float, Field(gt=0, le=1)] = Field(
         default=0.8, description="share of `slice_ms` that claims are sized for"
     )

@@ -70,11 +70,13 @@ class Testbed:
             await self.run()
 
     async def next_due(self) -> datetime | None:
-        """When the next retry, snooze or delayed start is due.
+        """When the next retry, snooze or delayed start is due, or the next start that a limit with a key admits.
 
         Cron schedules, which never end, do not count: for those, advance the clock and call `run`.
         """
-        return await tasks.next_scheduled(self.pool)
+        scheduled, start = await tasks.next_scheduled(self.pool), self.worker.next_start()
+        due = [] if start is None else [self.clock.now() + timedelta(seconds=start)]
+        return min([*due, *([] if scheduled is None else [scheduled])], default=None)
 
     async def job(self, job: Submitted | int) -> JobSummary:
         """The job's state and counters."""

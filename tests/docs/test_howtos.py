@@ -66,7 +66,7 @@ def test_testing(tmp_path: Path) -> None:
 
 
 async def test_steps(dsn: str) -> None:
-    example, transaction, hooks, _ = blocks("docs/howto/steps.md", "python")
+    example, transaction, _, hooks, _ = blocks("docs/howto/steps.md", "python")
     space = execute("docs/howto/steps.md", example)
     articles, article = space["articles"], space["Article"]
     conn = await asyncpg.connect(dsn)
@@ -93,6 +93,16 @@ async def test_steps(dsn: str) -> None:
         assert (await bed.item(job)).result == {"send": f"letters.send {job.job_id}: hello"}
         assert hooked["observed"].attempts == {("letters.send", "DONE"): 1}
     await conn.close()
+
+
+async def test_limits(dsn: str) -> None:
+    _, example, _ = blocks("docs/howto/steps.md", "python")
+    mails = execute("docs/howto/steps.md", example)["mails"]
+    async with testbed(dsn, [mails], migrated=True) as bed:
+        jobs = [await bed.submit(mails, {}, owner="eve", meta={"account": account}) for account in ("a", "a", "b")]
+        await bed.finish()
+        assert [(await bed.job(job)).state for job in jobs] == ["DONE"] * 3
+        assert await bed.pool.fetchval("select array_agg(key order by key) from forebay.rate_limit") == ["a", "b"]
 
 
 async def test_submit(dsn: str) -> None:

@@ -242,9 +242,9 @@ async def test_the_lane_of_a_job_is_found_without_reading_those_of_others(explai
     await explained.db.execute("set plan_cache_mode = force_generic_plan")
     plans = await explained.of(f"select forebay.{verb}", 1)
     used = {node.get("Index Name") for node, _ in _with(plans, "lane", "Index Scan", "Index Only Scan")}
-    assert used <= {"lane_job", "lane_pkey", "lane_owner_id_job_id_priority_key"}
+    assert used <= {"lane_job", "lane_pkey", "lane_of_key"}
     for node, _ in _with(plans, "lane", "Index Scan", "Index Only Scan", "Bitmap Heap Scan"):
-        if node.get("Index Name") == "lane_owner_id_job_id_priority_key":
+        if node.get("Index Name") == "lane_of_key":
             assert "owner_id" in node["Index Cond"], node
 
 
@@ -339,6 +339,26 @@ async def test_settling_many_jobs_costs_no_more_for_each_of_them(
     assert_indexed(many)
     assert _walked_again(many) == []
     assert _work(many) < 1.2 * 500 * _work(few)
+
+
+async def test_wait_for_limits(explained: Explained) -> None:
+    """Tasks of a hundred leases, of two keys; the cost depends on them only."""
+    tokens = [
+        row["token"] for row in await explained.db.fetch("select token from forebay.lease order by token limit 100")
+    ]
+    places = await explained.db.fetch("select nextval('forebay.seq') as seq from generate_series(1, 100)")
+    await explained.db.execute("analyze forebay.lane")
+    plans = await explained.of(
+        "select * from forebay.wait_for_limits(1, $1, $2, $3, $4, $5)",
+        tokens,
+        [9] * 100,
+        [row["seq"] for row in places],
+        ["site"] * 100,
+        ["a", "b"] * 50,
+    )
+    assert_indexed(plans)
+    read = sum(node["Actual Rows"] * node["Actual Loops"] for node, _ in _with(plans, "lease", "Index Scan"))
+    assert read <= 500  # of a thousand, each a few times
 
 
 async def test_discover(explained: Explained) -> None:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
+from pydantic_core import from_json
 
 from forebay.db.calls import execute, fetch, fetch_row, fetch_value
 from forebay.engine.db.sql import load
+from forebay.engine.declare.limit import TaskInfo
 from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ class Lease:
     results: Sequence[str | None] | None
     version_id: int = 0  # of the job's pipeline
     names: Mapping[str, str] | None = None  # of steps with another name in that version, by the worker's names
+    key: tuple[str, str] | None = None  # the limit and key in whose lane its tasks have waited
+    task: TaskInfo | None = None  # set if the key of a limit of its step depends on it
     open: int = 0  # unsettled tasks, as far as the worker knows
     held_since: float = 0.0  # monotonic; updated by each renewal
     trace_context: Any = None  # set by tracing
@@ -172,6 +176,16 @@ async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:
     return {row["id"]: row["trace"] for row in await fetch(pool, load("list_traces"), list(job_ids))}
 
 
+async def task_infos(pool: Pool, job_ids: Sequence[int]) -> dict[int, TaskInfo]:
+    """What the keys of limits may depend on, by job."""
+    rows = await fetch(pool, load("list_task_infos"), list(job_ids))
+    return {row["id"]: TaskInfo(row["id"], row["owner_id"], row["owner"], _object(row["meta"])) for row in rows}
+
+
+def _object(text: str | None) -> Mapping[str, Any] | None:
+    return None if text is None else from_json(text)
+
+
 async def settle(conn: Connection, worker_id: int, reports: Reports, now: datetime | None) -> Settled:
     """End many attempts in one round trip; stale reports change nothing and are listed in the result."""
     try:
@@ -248,6 +262,40 @@ async def find_ready_lanes(pool: Pool, steps: Sequence[int], now: datetime | Non
 async def describe_lanes(pool: Pool, lanes: Sequence[int]) -> list[LaneInfo]:
     rows = await fetch(pool, "select * from forebay.describe_lanes($1)", list(lanes))
     return [LaneInfo(r["lane_id"], r["owner_id"], r["priority"], r["weight"], r["paused"]) for r in rows]
+
+
+async def limit_keys(pool: Pool, lanes: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """The limit and key of each of these lanes in which tasks wait for a key."""
+    rows = await fetch(pool, "select * from forebay.limit_keys($1)", list(lanes))
+    return {row["lane_id"]: (row["limit_name"], row["limit_key"]) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Woken:
+    """A lane to which tasks were returned, and the first place to look at; `key`: the limit and key, or empty."""
+
+    step_id: int
+    lane_id: int
+    seq: int
+    key: tuple[str, str]
+
+
+async def wait_for_limits(
+    conn: Connection | Pool, worker_id: int, held_back: Sequence[tuple[Lease, int, str, str]], now: datetime | None
+) -> list[Woken]:
+    """Return tasks (lease, n, limit, key) that a limit does not admit to the queue, without an attempt."""
+    rows = await fetch(
+        conn,
+        "select * from forebay.wait_for_limits($1, $2, $3, $4, $5, $6, $7)",
+        worker_id,
+        [lease.token for lease, _, _, _ in held_back],
+        [n for _, n, _, _ in held_back],
+        [lease.seq for lease, _, _, _ in held_back],
+        [limit for _, _, limit, _ in held_back],
+        [key for _, _, _, key in held_back],
+        now,
+    )
+    return [Woken(r["step_id"], r["lane_id"], r["seq"], (r["limit_name"], r["limit_key"])) for r in rows]
 
 
 async def mark_busy_lanes(pool: Pool, pairs: Sequence[tuple[int, int]], seconds: float, now: datetime | None) -> None:

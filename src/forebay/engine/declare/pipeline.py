@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overlo
 from pydantic import TypeAdapter
 
 from forebay.engine.declare.context import Context
+from forebay.engine.declare.limit import OWNER_LIMIT, Limit
 from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepKind, StepOptions, check_options
 from forebay.engine.submit import producer
 from forebay.errors import DefinitionError
@@ -97,6 +98,7 @@ class Pipeline(Generic[I]):
         for step in self.steps.values():
             if not step.has_timeout:
                 step.timeout = settings.step_timeout_s or None
+            step.limits = _with_owner_limit(step, settings.owner_concurrency)
         for fn in self._tunings:
             fn(settings)
 
@@ -389,3 +391,11 @@ class Pipeline(Generic[I]):
 
 def _natural_kind(fn: Callable[..., Any]) -> StepKind:
     return StepKind.ASYNC if inspect.iscoroutinefunction(fn) else StepKind.THREAD
+
+
+def _with_owner_limit(step: Step[Any, Any], concurrency: int | None) -> tuple[Limit, ...]:
+    """The limits of a step, with that of the settings. A call of a batch step may have tasks of several owners."""
+    declared = tuple(limit for limit in step.limits if limit.name != OWNER_LIMIT)
+    if concurrency is None or step.batch_size is not None:
+        return declared
+    return (*declared, Limit.per_owner(OWNER_LIMIT, concurrency=concurrency))

@@ -15,8 +15,9 @@ Concurrency. Slots are leased for ten seconds and renewed every second. The slot
 worker that cannot renew its slots starts nothing more. The slots leased by all workers never exceed the limit.
 
 A task that is not admitted waits in its slot for up to a second if it can start within that time and no other task
-could use the slot; otherwise it is deferred, with the time at which it can start. The database counts the deferred
-tasks, so each gets a different time; on average, about one task is deferred for each one that starts.
+could use the slot; otherwise it is deferred. If a limit of its step defers a task, it goes to the lane of its key, from
+which the claimer takes no more tasks than `key_capacity` admits. Permits that steps acquire by themselves have no lane:
+their tasks are told a time, at most 30 s ahead, and the database counts them, so that each gets a different one.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
-    from forebay.engine.declare.limit import Limit
+    from forebay.engine.declare.limit import Limit, TaskInfo
     from forebay.engine.limits.limiters import RateToken
 
 __all__ = ["LimitClient", "LimitReached", "Permits"]
@@ -69,7 +70,11 @@ class Permits:
 
 
 class LimitClient:
-    """The limits of one worker. It calls `on_capacity` when `capacity` may return more than before."""
+    """The limits of one worker.
+
+    It calls `on_capacity` when `capacity` may return more than before, and `on_key` when `key_capacity` of a key may.
+    `has_line` says whether tasks wait in lanes of a key: others must not start before them.
+    """
 
     def __init__(
         self,
@@ -78,10 +83,15 @@ class LimitClient:
         clock: Clock,
         *,
         on_capacity: Callable[[], None] = lambda: None,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        on_key: Callable[[str, str], None] = lambda _name, _key: None,
+        has_line: Callable[[str, str], bool] = lambda _name, _key: False,
+        sleep: Callable[[float], Awaitable[object]] | None = None,
     ) -> None:
         self._pool, self._worker_id, self._clock = pool, worker_id, clock
-        self._on_capacity, self._sleep = on_capacity, sleep
+        self._on_capacity, self._on_key, self._has_line = on_capacity, on_key, has_line
+        self._sleep = sleep or asyncio.sleep
+        # A clock that a test controls does not advance while a task waits in its slot.
+        self._can_wait = sleep is not None or clock.stamp() is None
         self._skew = ClockSkew()
         self._rates: dict[tuple[str, str], RateLimiter] = {}
         self._slots: dict[tuple[str, str], SlotLimiter] = {}
@@ -91,7 +101,7 @@ class LimitClient:
         self._slot_requests = RequestBatcher(self._ask_slots)
         self._counts = {"starts": 0, "sent_away": 0}
 
-    def _now(self) -> float:
+    def now(self) -> float:
         """Monotonic local time; the clock's time only if a test controls it."""
         stamp = self._clock.stamp()
         return time.monotonic() if stamp is None else stamp.timestamp()
@@ -113,14 +123,17 @@ class LimitClient:
         return min(capacities, default=None)
 
     def _rate_capacity(self, limiter: RateLimiter) -> int:
-        now = limiter.used_at = self._now()
+        now = limiter.used_at = self.now()
+        self._request_ahead(limiter, now)
+        return max(0, limiter.tokens.count(now) - len(limiter.waiters))
+
+    def _request_ahead(self, limiter: RateLimiter, now: float) -> None:
         if limiter.needs_more(now):
             limiter.ahead = True
             self._rate_requests.queue(limiter)
-        return max(0, limiter.tokens.count(now) - len(limiter.waiters))
 
     def _slot_capacity(self, limiter: SlotLimiter, wanted: int) -> int:
-        now = limiter.used_at = self._now()
+        now = limiter.used_at = self.now()
         free = max(0, limiter.free(now) - len(limiter.waiters))
         if free < wanted and limiter.held < limiter.capacity and now >= limiter.retry_at and not limiter.asking:
             limiter.demand = wanted - free
@@ -130,33 +143,71 @@ class LimitClient:
 
     def wait(self, limits: Sequence[Limit]) -> float:
         """Seconds after which to call `capacity` again unless `on_capacity` is called before; at most 1."""
-        now, until = self._now(), -math.inf
+        now, until = self.now(), -math.inf
         for limit in limits:
             for limiter in (self._rates.get((limit.name, "")), self._slots.get((limit.name, ""))):
                 if limit.key is None and limiter is not None:
                     until = max(until, limiter.retry_at)
         return min(1.0, until - now) if until > now else 1.0
 
+    def key_capacity(self, limit: Limit, key: str, wanted: int) -> tuple[int, float]:
+        """How many tasks of a key can start at once, and after how many seconds to ask again; `on_key` may be called
+        before. Requests more in the background."""
+        now = self.now()
+        capacity, ask_at = wanted, now
+        if limit.rate is not None:
+            rate = self._rate_limiter(limit, limit.rate, key)
+            rate.used_at = now
+            self._request_ahead(rate, now)
+            due, later = rate.tokens.due(now, now + (BUSY_WAIT if self._can_wait else 0.0))
+            capacity = min(capacity, due - len(rate.waiters))
+            ask_at = max(ask_at, min(later - BUSY_WAIT * self._can_wait, rate.next_request(now)))
+        if limit.concurrency is not None:
+            slots = self._slot_limiter(limit, limit.concurrency, key)
+            capacity = min(capacity, self._slot_capacity(slots, min(wanted, limit.concurrency)))
+            if slots.asking:
+                ask_at = math.inf
+            elif slots.starved:
+                ask_at = max(ask_at, slots.retry_at if slots.retry_at > now else now + 1)
+        return max(0, capacity), ask_at - now
+
+    def is_asking(self, name: str, key: str) -> bool:
+        """Whether a request for this key is in progress."""
+        rate, slots = self._rates.get((name, key)), self._slots.get((name, key))
+        return (rate is not None and rate.asking) or (slots is not None and slots.asking)
+
     # -- an attempt ----------------------------------------------------------------------------------------------
 
-    async def acquire(self, limits: Sequence[Limit], value: Any, *, busy: bool = False) -> Permits:
+    async def acquire(
+        self,
+        limits: Sequence[Limit],
+        value: Any,
+        *,
+        busy: bool = False,
+        lane: tuple[str, str] | None = None,
+        task: TaskInfo | None = None,
+    ) -> Permits:
         """Wait until the attempt may start, but not long; for a key almost not at all while the worker is `busy`,
-        because tasks of other keys could run in its place.
+        because tasks of other keys could run in its place. `lane`: the limit and key in whose lane the task has waited.
+        `task` is required if the key of a limit depends on it.
 
-        Raises: LimitReached with the time after which the attempt can start.
+        Raises: LimitReached with the time after which the attempt can try again.
         """
         permits = Permits()
         rates: list[tuple[RateLimiter, float]] = []
         try:
             for limit in limits:
-                key = "" if limit.key is None else _limit_key(limit, value)
+                key = "" if limit.key is None else _limit_key(limit, value, task)
+                if limit.key is not None and lane != (limit.name, key):
+                    self._check_line(limit.name, key)
                 max_wait = BUSY_WAIT if busy and limit.key is not None else AHEAD
+                max_wait *= self._can_wait
                 if limit.rate is not None:
                     rates.append((self._rate_limiter(limit, limit.rate, key), max_wait))
                 if limit.concurrency is not None:
                     limiter = self._slot_limiter(limit, limit.concurrency, key)
                     await self._slot(limiter, max_wait)
-                    permits.slots.append((limiter, self._now()))
+                    permits.slots.append((limiter, self.now()))
             if rates:
                 await self._start(rates)
         except BaseException:
@@ -165,16 +216,21 @@ class LimitClient:
         self._counts["starts"] += 1
         return permits
 
+    def _check_line(self, name: str, key: str) -> None:
+        """Raises: LimitReached if tasks wait for this key."""
+        if self._has_line(name, key):
+            self._counts["sent_away"] += 1
+            raise LimitReached(name, key, AHEAD)
+
     def release(self, permits: Permits) -> None:
         """Return the permits: the attempt has ended, or did not start."""
-        now = self._now()
+        now = self.now()
         for limiter, since in permits.slots:
             limiter.hold.add(now - since)
             limiter.return_slot(now)
             if limiter.starved and limiter.free(now) > 0:
-                limiter.starved = False
-                self._on_capacity()
-            elif limiter.keyed and limiter.held > limiter.used:
+                self._end_starving(limiter)
+            if limiter.keyed and limiter.held > limiter.used:
                 self._return_soon(limiter)
         permits.slots.clear()
 
@@ -197,7 +253,7 @@ class LimitClient:
             self._returning = None
 
     async def _slot(self, limiter: SlotLimiter, max_wait: float) -> None:
-        now = limiter.used_at = self._now()
+        now = limiter.used_at = self.now()
         if not limiter.waiters and not limiter.promised and limiter.free(now) > 0:
             limiter.take_slot()
             return
@@ -208,21 +264,21 @@ class LimitClient:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                limiter.return_slot(self._now())  # the slot was granted at the moment of the cancellation
+                limiter.return_slot(self.now())  # the slot was granted at the moment of the cancellation
             limiter.forget_stopped()
             raise
 
     async def _start(self, limiters: list[tuple[RateLimiter, float]]) -> None:
         """Take a start of each limiter, the slowest first: its starts are scarce, and stay usable for longer."""
         if len(limiters) == 1:
-            while (await self._token(*limiters[0])).lapses <= self._now():
+            while (await self._token(*limiters[0])).lapses <= self.now():
                 pass
             return
         limiters.sort(key=lambda pair: -pair[0].interval)
         got: dict[RateLimiter, RateToken] = {}
         try:
             while True:
-                now = self._now()
+                now = self.now()
                 missing = next((pair for pair in limiters if pair[0] not in got or got[pair[0]].lapses <= now), None)
                 if missing is None:
                     return
@@ -234,7 +290,7 @@ class LimitClient:
 
     async def _token(self, limiter: RateLimiter, max_wait: float) -> RateToken:
         """A start that can be used now; waits for it if necessary."""
-        now = limiter.used_at = self._now()
+        now = limiter.used_at = self.now()
         token = None if limiter.waiters else limiter.take(now, max_wait)
         if token is None:
             waiter: asyncio.Future[RateToken] = asyncio.get_running_loop().create_future()
@@ -244,7 +300,7 @@ class LimitClient:
         elif limiter.requests_ahead and limiter.needs_more(now):
             self._rate_requests.queue(limiter)
         try:
-            while (pause := token.release - self._now()) > 0:
+            while (pause := token.release - self.now()) > 0:
                 await self._sleep(pause)
         except BaseException:
             limiter.tokens.put_back(token)
@@ -254,46 +310,56 @@ class LimitClient:
     # -- the database --------------------------------------------------------------------------------------------
 
     async def _ask_tokens(self, limiters: list[RateLimiter]) -> None:
-        sent = self._now()
+        sent = self.now()
         asks = [limiter.ask(sent) for limiter in limiters]
         try:
             grants = await db.take_tokens(self._pool, asks, AHEAD, SLACK, self._clock.stamp())
         except Exception as error:  # the tasks are retried; the loops that need the database log the error
             self._failed(limiters, error)
             return
-        now = self._now()
+        now = self.now()
         self._skew.observe(sent, grants[0].at, now)
         for limiter, ask, grant in zip(limiters, asks, grants, strict=True):
             block = self._skew.block(grant, ask.interval)
             self._counts["sent_away"] += limiter.receive(grant, block, now)
-        if any(grant.granted for grant in grants):
+            if limiter.keyed:
+                self._on_key(limiter.name, limiter.key)
+        if any(grant.granted and not limiter.keyed for limiter, grant in zip(limiters, grants, strict=True)):
             self._on_capacity()
 
     async def _ask_slots(self, limiters: list[SlotLimiter]) -> None:
-        sent = self._now()
+        sent = self.now()
         asks = [limiter.ask() for limiter in limiters]
         try:
             grants = await db.lease_slots(self._pool, self._worker_id, asks, SLOT_LEASE, self._clock.stamp())
         except Exception as error:
             self._failed(limiters, error)
             return
-        now = self._now()
+        now = self.now()
         for limiter, ask, grant in zip(limiters, asks, grants, strict=True):
             self._counts["sent_away"] += limiter.receive(ask, grant, sent, now)
             if limiter.starved and limiter.free(now) > 0:
-                limiter.starved = False
-                self._on_capacity()
+                self._end_starving(limiter)
+
+    def _end_starving(self, limiter: SlotLimiter) -> None:
+        limiter.starved = False
+        if limiter.keyed:
+            self._on_key(limiter.name, limiter.key)
+        else:
+            self._on_capacity()
 
     def _failed(self, limiters: Iterable[RateLimiter | SlotLimiter], error: Exception) -> None:
         log.warning("limits_not_leased", worker=self._worker_id, error=one_line(error))
         for limiter in limiters:
-            limiter.fail(self._now())
+            limiter.fail(self.now())
+            if limiter.keyed:
+                self._on_key(limiter.name, limiter.key)
 
     # -- maintenance ---------------------------------------------------------------------------------------------
 
     async def renew(self) -> None:
         """Called once a second: renew slots in use, return idle slots, and forget unused keys."""
-        now = self._now()
+        now = self.now()
         for limiter in self._slots.values():
             self._counts["sent_away"] += limiter.defer_overdue(now + 0.5)  # the next check is a second away
             if limiter.is_due(now):
@@ -325,7 +391,7 @@ class LimitClient:
 
     def describe(self) -> dict[str, Any]:
         """The status for the worker's row and the metrics: totals, and each limit summed over its keys."""
-        now = self._now()
+        now = self.now()
         about: dict[str, dict[str, float]] = {}
         for rate in self._rates.values():
             seen = about.setdefault(rate.name, {})
@@ -355,14 +421,13 @@ class LimitClient:
         return limiter
 
 
-def _limit_key(limit: Limit, value: Any) -> str:
+def _limit_key(limit: Limit, value: Any, task: TaskInfo | None) -> str:
     """The key of an input, in a form that fits into an index.
 
     Raises: DataError if the input has no key.
     """
-    assert limit.key is not None  # noqa: S101 - checked by the callers
     try:
-        key = limit.key(value)
+        key = limit.key_of(value, task)
     except Exception as error:
         raise DataError(f"limit {limit.name}: the input has no key ({type(error).__name__}: {error})") from error
     text = str(key).replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

@@ -6,6 +6,7 @@ This module uses neither the database nor a clock: `forebay.engine.limits.client
 from __future__ import annotations
 
 import math
+import random
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
@@ -27,16 +28,24 @@ SLICE = 0.5  # maximum seconds of starts in one request, if the worker knows bef
 KEYED_SLICE = 0.1  # the same for a key: another worker may get the next tasks of that key
 MIN_AHEAD = 8  # minimum starts of a key that are requested before there is a task for them
 SLOT_LEASE = 10.0
+MAX_PROMISE = 30.0  # maximum seconds after which a task that a limit has deferred is told to try again
 
 T = TypeVar("T")
 
 
 class LimitReached(ThrottledError):
-    """The task must wait for a limit; it knows when it can start, and uses no attempt."""
+    """The task must wait for a limit; it knows when to try again, and uses no attempt.
 
-    def __init__(self, name: str, key: str, retry_after: float) -> None:
+    A task that is told a time far ahead would not notice when those before it are cancelled, so no time is longer than
+    `MAX_PROMISE`. Those that would be longer are spread, so that not all of these tasks return at the same moment.
+    """
+
+    def __init__(self, name: str, key: str, retry_after: float, *, is_keyed: bool = True) -> None:
+        self.limit, self.key, self.is_keyed = name, key, is_keyed
         name = name.removeprefix(RESERVED_PREFIX)
         which = f"limit {name} of {key}" if key else f"limit {name}"
+        if retry_after > MAX_PROMISE:
+            retry_after = MAX_PROMISE * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         super().__init__(f"{which} is reached", retry_after=retry_after, ours=True)
 
 
@@ -97,6 +106,17 @@ class Tokens:
             self._blocks.popleft()
         self._returned = [token for token in self._returned if token.lapses > now]
         return len(self._returned) + sum(block.left for block in self._blocks)
+
+    def due(self, now: float, until: float) -> tuple[int, float]:
+        """How many starts can be used by then, and when the first one after them can."""
+        self.count(now)
+        found, later = len(self._returned), math.inf
+        for block in self._blocks:
+            due = min(block.left, max(0, math.floor((until - block.next().release) / block.interval + 1e-6) + 1))
+            found += due
+            if due < block.left:
+                later = min(later, block.next().release + due * block.interval)
+        return found, later
 
     def take(self, now: float) -> RateToken | None:
         """The next start, whose time may be in the future."""
@@ -189,6 +209,10 @@ class RateLimiter:
     def requests_ahead(self) -> bool:
         return self.size >= MIN_AHEAD if self.keyed else self.size > 1
 
+    def next_request(self, now: float) -> float:
+        """When to request the next block at the earliest; `inf` while a request is in progress."""
+        return math.inf if self.asking else max(now, self.retry_at, self.leased_until - self.slice_s / 2)
+
     def ask(self, now: float) -> TokenAsk:
         """The next request: twice as much while everything is used, otherwise little more than what is used."""
         tokens = self.tokens
@@ -231,7 +255,7 @@ class RateLimiter:
                 future.set_result(token)
             else:
                 retry_in = grant.back_in + sent_away * block.interval
-                future.set_exception(LimitReached(self.name, self.key, retry_in))
+                future.set_exception(LimitReached(self.name, self.key, retry_in, is_keyed=self.keyed))
                 sent_away += 1
         self.asked = []
         return sent_away
@@ -240,7 +264,7 @@ class RateLimiter:
         self.retry_at = now + 1
         for future, _ in self.asked:
             if not future.done():
-                future.set_exception(LimitReached(self.name, self.key, 1.0))
+                future.set_exception(LimitReached(self.name, self.key, 1.0, is_keyed=self.keyed))
         self.asked = []
 
 
@@ -327,7 +351,7 @@ class SlotLimiter:
                 self.promised.append((now + AHEAD, future))
             else:
                 retry_in = grant.back_in + sent_away * grant.step_s
-                future.set_exception(LimitReached(self.name, self.key, retry_in))
+                future.set_exception(LimitReached(self.name, self.key, retry_in, is_keyed=self.keyed))
                 sent_away += 1
         self.asked = []
         return sent_away
@@ -342,7 +366,8 @@ class SlotLimiter:
         while self.promised and self.promised[0][0] <= until:
             _, waiter = self.promised.popleft()
             if not waiter.done():
-                waiter.set_exception(LimitReached(self.name, self.key, AHEAD + (self.hold.mean or 0.0)))
+                retry_in = AHEAD + (self.hold.mean or 0.0)
+                waiter.set_exception(LimitReached(self.name, self.key, retry_in, is_keyed=self.keyed))
                 sent_away += 1
         return sent_away
 
@@ -350,5 +375,5 @@ class SlotLimiter:
         self.retry_at = now + 1
         for future, _ in self.asked:
             if not future.done():
-                future.set_exception(LimitReached(self.name, self.key, 1.0))
+                future.set_exception(LimitReached(self.name, self.key, 1.0, is_keyed=self.keyed))
         self.asked = []

@@ -393,7 +393,9 @@ CREATE TABLE forebay.lane (
     priority smallint DEFAULT 0 NOT NULL,
     paused boolean DEFAULT false NOT NULL,
     busy_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    limit_name text DEFAULT ''::text NOT NULL,
+    limit_key text DEFAULT ''::text NOT NULL
 );
 ALTER TABLE forebay.lane ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.lane_id_seq
@@ -719,8 +721,6 @@ ALTER TABLE ONLY forebay.job
 ALTER TABLE ONLY forebay.kept_signal
     ADD CONSTRAINT kept_signal_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.lane
-    ADD CONSTRAINT lane_owner_id_job_id_priority_key UNIQUE (owner_id, job_id, priority);
-ALTER TABLE ONLY forebay.lane
     ADD CONSTRAINT lane_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.lease
     ADD CONSTRAINT lease_pkey PRIMARY KEY (token);
@@ -789,6 +789,8 @@ CREATE INDEX kept_signal_at ON forebay.kept_signal USING btree (at);
 CREATE INDEX kept_signal_expiry ON forebay.kept_signal USING btree (expires_at);
 CREATE INDEX kept_signal_of ON forebay.kept_signal USING btree (owner_id, name, key, id);
 CREATE INDEX lane_job ON forebay.lane USING btree (job_id) WHERE (job_id <> 0);
+CREATE UNIQUE INDEX lane_of_key ON forebay.lane USING btree (owner_id, job_id, priority, limit_name, limit_key);
+CREATE INDEX lane_unused_key ON forebay.lane USING btree (used_at) WHERE ((limit_name <> ''::text) AND (job_id = 0));
 CREATE INDEX lease_job ON forebay.lease USING btree (job_id);
 CREATE INDEX schedule_next ON forebay.schedule USING btree (next_at) WHERE (NOT paused);
 CREATE INDEX scheduled_task ON forebay.scheduled USING btree (job_id, first_n);

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.context import StepServices
     from forebay.engine.declare.step import Step
+    from forebay.engine.limits.limiters import LimitReached
     from forebay.engine.work.transactions import StepTransaction
     from forebay.types import Write
 
@@ -29,6 +30,7 @@ _LONGEST_PAUSE = 10 * 365 * 86400.0
 _OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel, Wait))
 
 
+HELD_BACK = "HELD_BACK"  # not an outcome of an attempt: a limit did not admit the task
 _BEGIN_WAIT = "select forebay.await_signal($1, $2, $3, $4, $5, $6, $7)"
 _END_WAIT = "select forebay.end_wait($1, $2, $3)"
 
@@ -45,6 +47,7 @@ class Attempt(Context):
         "deadline",
         "ends_item",
         "error_class",
+        "held_back_by",
         "lease",
         "outcome",
         "own_transaction",
@@ -75,6 +78,7 @@ class Attempt(Context):
         self.stop: str | None = None
         self.own_transaction: StepTransaction | None = None  # that the step has opened
         self.write_bytes: int
+        self.held_back_by: tuple[str, str]  # the limit and key in whose lane it has to wait; empty: its own lane
         self.batch: Sequence[Attempt]  # of a call on a thread: all attempts of the call
         # The other slots are set only when needed: most attempts succeed.
 
@@ -136,6 +140,11 @@ class Attempt(Context):
         self.throttled_for: float | None = None
         self.throttled_by: str | None = None  # the reason, without the time of the next try
         self.seconds = 0.0  # run time, if known
+
+    def hold_back(self, reached: LimitReached) -> None:
+        """Record that a limit of the step does not admit the task: it has not begun, and returns to the queue."""
+        self.fail(HELD_BACK, retry_in=0.0, counts_as_attempt=False)
+        self.held_back_by = (reached.limit, reached.key) if reached.is_keyed else ("", "")
 
     @property
     def failure(self) -> ErrorClass | None:

@@ -14,13 +14,14 @@ from forebay.db.pool import REJECTED, UNAVAILABLE, release, retry_until_up
 from forebay.engine.db import tasks
 from forebay.engine.work.attempt import Attempt
 from forebay.engine.work.busy_lanes import BusyLanes
+from forebay.engine.work.key_lanes import KeyLanes
 from forebay.engine.work.lanes import StepLanes
 from forebay.errors import one_line
 from forebay.log import get_logger
 from forebay.waits import wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from forebay.db.pool import Connection, Pool
     from forebay.engine.clock import Clock
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from forebay.engine.work.settler import Settler
     from forebay.engine.work.spans import Spans
     from forebay.engine.work.step_names import StepNames
+    from forebay.engine.work.task_infos import TaskInfos
     from forebay.settings import Settings
 
 log = get_logger("claimer")
@@ -58,6 +60,7 @@ class Claimer:
         settler: Settler,
         machine: Machine,
         names: StepNames,
+        infos: TaskInfos,
         spans: Spans | None = None,
         only: frozenset[int] | None = None,
     ) -> None:
@@ -74,9 +77,16 @@ class Claimer:
         self._settler = settler
         self._machine = machine
         self._names = names
+        self._infos = infos
         self._spans = spans  # None: tracing is off
-        self._only = only  # lanes; None: all
+        self._only = None if only is None else set(only)  # lanes; None: all
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
+        self._keys = {
+            step_id: KeyLanes(step_id, executor.step.limits, limits)
+            for step_id, executor in executors.items()
+            if any(limit.key is not None for limit in executor.step.limits)
+        }
+        self._key_news = asyncio.Event()
         self._busy = BusyLanes(pool, clock, self.request_poll)
         self._unknown: set[int] = set()  # lanes whose owner and priority are to be read
         self._has_lost_claim = False  # the database may have leases that the book has not
@@ -105,13 +115,54 @@ class Claimer:
                 self._poll_news.set()
         self._express_news.set()  # last, because claims are sent in the order in which their loops wake up
 
+    def wake_key(self, step_id: int, lane_id: int, seq: int, key: tuple[str, str] | None = None) -> None:
+        """Record that tasks wait for a key in this lane; without the key, it is read first."""
+        lanes = self._keys.get(step_id)
+        if lanes is None:  # the step has no such limit any more
+            self.wake(step_id, lane_id, seq)
+            return
+        if key is not None:
+            lanes.learn([lane_id], {lane_id: key})
+            if self._only is not None:
+                self._only.add(lane_id)
+        if lanes.unknown([lane_id]):
+            self.request_poll()
+        elif lanes.key_of(lane_id) is None:
+            self.wake(step_id, lane_id, seq)
+        elif self._only is None or lane_id in self._only:
+            if not lanes.wake(lane_id, seq):
+                self._unknown.add(lane_id)
+                self._poll_news.set()
+            self._key_news.set()
+
+    def on_key(self, name: str, key: str) -> None:
+        """Handle that a key may admit more tasks."""
+        for lanes in self._keys.values():
+            if lanes.has_line((name, key)):
+                lanes.look_at((name, key))
+                self._key_news.set()
+
+    def has_line(self, name: str, key: str) -> bool:
+        """Whether tasks wait in lanes of this key."""
+        return any(lanes.has_line((name, key)) for lanes in self._keys.values())
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether a step has a limit with a key."""
+        return bool(self._keys)
+
+    def next_start(self) -> float | None:
+        """After how many seconds a key may admit the next task that waits for it; None if none waits."""
+        looks = [look for lanes in self._keys.values() if (look := lanes.next_look()) is not None]
+        return max(0.0, min(looks) - self._limits.now()) if looks else None
+
     def on_capacity(self) -> None:
         """Handle free capacity of a step. A lane may also have so few tasks left that the express claim serves it."""
         self._news.set()
         self._express_news.set()
 
     def ended(self, step_id: int, lane_id: int, count: int, seconds: float) -> None:
-        """Charge a lane for the slot time of tasks that have ended."""
+        """Charge a lane for the slot time of tasks that have ended. Lanes of keys get starts in turn, not time."""
         self._lanes[step_id].ended(lane_id, count, seconds)
 
     def gave_back(self, step_id: int, lane_id: int, count: int) -> None:
@@ -143,10 +194,12 @@ class Claimer:
     def open(self) -> None:
         self._closed = False
         self._news.set()
+        self._key_news.set()
 
     def stop(self) -> None:
         self._stopped = True
         self._news.set()
+        self._key_news.set()
         self._express_news.set()
 
     async def wait_until_idle(self) -> None:
@@ -154,6 +207,7 @@ class Claimer:
         await self.find_ready_lanes()
         self._idle.clear()
         self._news.set()
+        self._key_news.set()
         await self._idle.wait()
 
     # -- claiming -------------------------------------------------------------------------------------------------
@@ -167,7 +221,13 @@ class Claimer:
         waits neither for capacity nor behind a large claim."""
         await self._run(self._express_news, self._pick_waiting)
 
-    async def _run(self, news: asyncio.Event, pick: Callable[[], list[Claim]]) -> None:
+    async def run_keys(self) -> None:
+        """Claim tasks that wait for a key of a limit when the key admits them."""
+        await self._run(self._key_news, self._pick_of_keys, self._keys_wait)
+
+    async def _run(
+        self, news: asyncio.Event, pick: Callable[[], list[Claim]], wait: Callable[[], float] | None = None
+    ) -> None:
         while not self._stopped:
             news.clear()
             claims = pick()
@@ -175,7 +235,7 @@ class Claimer:
                 await self._claim_isolated(claims)
             else:
                 self._note_idle()
-                await wait_for(news, self._limits_wait())
+                await wait_for(news, (wait or self._limits_wait)())
 
     async def _claim_isolated(self, claims: list[Claim]) -> None:
         """Claim; if the claim is rejected, halve it until the lane that causes this is alone, so that the tasks of all
@@ -190,7 +250,7 @@ class Claimer:
                 return
             (claim,) = claims
             log.exception("claim_rejected", step=claim.step_id, lane=claim.lane_id, error=one_line(error))
-            self._lanes[claim.step_id].set_aside(claim.lane_id)
+            self._lanes_of(claim.step_id, claim.lane_id).set_aside(claim.lane_id)
 
     def _pick(self) -> list[Claim]:
         """What to claim now: for every step with capacity, tasks from the lanes that are next."""
@@ -227,6 +287,27 @@ class Claimer:
                 claims += lanes.pick_aged()
         return claims
 
+    def _pick_of_keys(self) -> list[Claim]:
+        """Tasks whose key admits them. They need not wait for capacity behind the backlog of other keys: they are few,
+        and a start that is not used is lost."""
+        if self._closed or self.is_held or self._settler.is_full:
+            return []
+        claims: list[Claim] = []
+        for step_id, lanes in self._keys.items():
+            if lanes.is_active:
+                executor = self._executors[step_id]
+                capacity = self._within_limits(executor, executor.concurrency.value)
+                claims += lanes.pick(capacity, executor.queue.size_of)
+        return claims
+
+    def _keys_wait(self) -> float:
+        wait = self.next_start()
+        return 1.0 if wait is None else min(1.0, wait)
+
+    def _lanes_of(self, step_id: int, lane_id: int) -> StepLanes:
+        keys = self._keys.get(step_id)
+        return (keys.lanes_of(lane_id) if keys else None) or self._lanes[step_id]
+
     def _may_start(self, executor: StepExecutor) -> bool:
         """Whether the step's limits admit any task."""
         return not executor.step.limits or self._limits.capacity(executor.step.limits, 1) != 0
@@ -242,27 +323,29 @@ class Claimer:
         return min((self._limits.wait(e.step.limits) for e in self._order if e.step.limits), default=1.0)
 
     async def _claim(self, claims: list[Claim]) -> None:
-        by_step: dict[int, list[Claim]] = {}
+        by_lanes: dict[StepLanes, list[Claim]] = {}
         for claim in claims:
-            by_step.setdefault(claim.step_id, []).append(claim)
+            by_lanes.setdefault(self._lanes_of(claim.step_id, claim.lane_id), []).append(claim)
         try:
             conn, leases, arrival = await retry_until_up(
                 lambda: self._claim_once(claims), self._claim_failed, self._timeout
             )
         except BaseException:
-            for step_id, mine in by_step.items():
-                self._lanes[step_id].failed(mine)
+            for lanes, mine in by_lanes.items():
+                lanes.failed(mine)
             raise
         try:
             await self._names.learn(leases)
+            await self._infos.learn(leases)
             if self._spans is not None:
                 await self._spans.learn(leases)
-            for step_id, mine in by_step.items():
-                lanes = self._lanes[step_id]
-                lanes.claimed(mine, [lease for lease in leases if lease.step_id == step_id])
+            for lanes, mine in by_lanes.items():
+                lanes.claimed(mine, [lease for lease in leases if lease.step_id == lanes.step_id])
                 for claim in mine:
-                    self._busy.note(step_id, claim.lane_id, is_full=lanes.lanes[claim.lane_id].full)
+                    self._busy.note(lanes.step_id, claim.lane_id, is_full=lanes.lanes[claim.lane_id].full)
             self._accept(leases)
+            if self._keys:
+                self._note_claimed_keys(claims)
         finally:
             self._leases.note_arrival(arrival)
             await release(self._pool, conn)  # takes several iterations of the event loop; the tasks start meanwhile
@@ -290,10 +373,18 @@ class Claimer:
             for n in lease.missing():
                 self._cancel_missing(lease, n)
             if not self._stopped:  # otherwise the claim returned too late, and the lease is released with the others
-                lane = self._lanes[lease.step_id].lanes[lease.lane_id]
+                lane = self._lanes_of(lease.step_id, lease.lane_id).lanes[lease.lane_id]
+                if lease.step_id in self._keys:
+                    lease.key = self._keys[lease.step_id].key_of(lease.lane_id)
                 self._executors[lease.step_id].queue.push(lease, lane.priority, lane.weight)
         for step_id in {lease.step_id for lease in leases}:
             self._executors[step_id].start_slots()
+
+    def _note_claimed_keys(self, claims: list[Claim]) -> None:
+        for claim in claims:
+            keys = self._keys.get(claim.step_id)
+            if keys is not None and keys.key_of(claim.lane_id) is not None:
+                keys.claimed(claim.lane_id)
 
     def _cancel_missing(self, lease: Lease, n: int) -> None:
         """Settle a task whose item has ended or was deleted, so that the lease does not hold it."""
@@ -303,8 +394,18 @@ class Claimer:
         self._settler.add(attempt)
 
     def _note_idle(self) -> None:
-        if not self._leases and not self._settler.backlog and not any(lanes.active for lanes in self._lanes.values()):
+        if (
+            not self._leases
+            and not self._settler.backlog
+            and not any(lanes.active for lanes in self._lanes.values())
+            and all(self._is_held_back(lanes) for lanes in self._keys.values())
+        ):
             self._idle.set()
+
+    def _is_held_back(self, keys: KeyLanes) -> bool:
+        """Whether no task waits for a key, or none could start before the clock of a test advances."""
+        look = keys.next_look()
+        return look is None or (self._clock.stamp() is not None and look > self._limits.now() and not keys.is_asking)
 
     def _claim_failed(self, error: BaseException, pause: float) -> None:
         self._has_lost_claim = True  # perhaps only its response was lost
@@ -344,15 +445,31 @@ class Claimer:
             now = time.monotonic()
 
     async def find_ready_lanes(self) -> None:
+        found: Iterable[tuple[int, LaneInfo]]
         found = await tasks.find_ready_lanes(self._pool, list(self._executors), self._clock.stamp())
+        if self._keys:
+            found = await self._learn_keys(list(found))
         for count, (step_id, info) in enumerate(found, 1):
             if self._only is None or info.lane_id in self._only:
-                self._found(self._lanes[step_id], info)
+                self._found(self._lanes_of(step_id, info.lane_id), info)
             if not count % _YIELD_EVERY:
                 await asyncio.sleep(0)
         for lanes in self._lanes.values():
             lanes.forget_idle()
         await self._describe_unknown()
+
+    async def _learn_keys(self, found: list[tuple[int, LaneInfo]]) -> list[tuple[int, LaneInfo]]:
+        """Read the keys of lanes that are new to their step."""
+        lanes: dict[int, list[int]] = {}
+        for step_id, info in found:
+            if step_id in self._keys:
+                lanes.setdefault(step_id, []).append(info.lane_id)
+        new = {step_id: self._keys[step_id].unknown(mine) for step_id, mine in lanes.items()}
+        if unknown := sorted({lane_id for mine in new.values() for lane_id in mine}):
+            keys = await tasks.limit_keys(self._pool, unknown)
+            for step_id, mine in new.items():
+                self._keys[step_id].learn(mine, keys)
+        return found
 
     def _found(self, lanes: StepLanes, info: LaneInfo) -> None:
         lanes.learn(info)
@@ -360,9 +477,13 @@ class Claimer:
         # tasks too.
         if not lanes.is_active(info.lane_id):
             lanes.rewind(info.lane_id)
-            lanes.wake(info.lane_id)
-            self._news.set()
-            self._express_news.set()
+            if lanes is self._lanes[lanes.step_id]:
+                lanes.wake(info.lane_id)
+                self._news.set()
+                self._express_news.set()
+            else:
+                self._keys[lanes.step_id].wake(info.lane_id)
+                self._key_news.set()
         elif time.monotonic() - lanes.lanes[info.lane_id].rewound > _SWEEP_EVERY:
             lanes.rewind(info.lane_id)
 
@@ -376,9 +497,11 @@ class Claimer:
             self._unknown |= unknown
             raise
         for count, info in enumerate(described, 1):
-            for lanes in self._lanes.values():
+            for step_id, lanes in self._lanes.items():
                 if info.lane_id in lanes.lanes:
                     lanes.learn(info)
+                elif self._keys and info.lane_id in (of_key := self._lanes_of(step_id, info.lane_id)).lanes:
+                    of_key.learn(info)
             if not count % _YIELD_EVERY:
                 await asyncio.sleep(0)
 

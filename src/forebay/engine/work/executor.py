@@ -11,7 +11,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.declare.step import StepKind
-from forebay.engine.work.attempt import Attempt, begin_wait, end_wait, report_error, report_outcome
+from forebay.engine.limits.client import LimitReached
+from forebay.engine.work.attempt import HELD_BACK, Attempt, begin_wait, end_wait, report_error, report_outcome
 from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.task_queue import TaskQueue
 from forebay.errors import TransientError
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
 _NEVER = float("inf")
 _YIELD_AFTER = 0.002  # seconds after which a slot yields to the event loop
+# Seconds that a lane is charged for a task that a limit holds back. The time in which the task waited is not charged:
+# other tasks of the lane, which the limit admits, would then wait behind all other lanes.
+_HELD_BACK_COST = 0.001
 _PATIENCE = 0.1  # seconds that an owner who runs nothing waits for a slot that several other owners hold
 
 
@@ -272,7 +276,7 @@ class StepExecutor:
             if self.step.waits:
                 has_waited = await self._arguments.read_wait(attempt, self._clock.stamp())
             if self.step.limits:
-                permits = await self._limits.acquire(self.step.limits, args[0], busy=self.queue.size > 0)
+                permits = await self._permits([attempt], args[0])
                 began = time.monotonic()  # exclude the time spent waiting
                 attempt.deadline = self._deadline(began)
                 value = await self._call_limited(permits, attempt, *args)
@@ -284,13 +288,13 @@ class StepExecutor:
         except asyncio.CancelledError:
             self._stopped(slot, [attempt])
         except (Exception, SystemExit) as error:
-            report_error(attempt, self.step, error)
+            self._fail(attempt, error)
         finally:
             self._let_end(slot, [attempt], owners)
         if has_waited:
             end_wait(attempt)
         ended = self._last_end = time.monotonic()
-        self._note_used(lease.lane_id, ended - began)
+        self._note_used(lease.lane_id, ended - began if attempt.outcome != HELD_BACK else _HELD_BACK_COST)
         if attempt.outcome is None:
             self._unreported += 1
             self._unreported_s += ended - began
@@ -298,6 +302,22 @@ class StepExecutor:
             self._note_other_end(attempt, ended - began)
         self._report(attempt)
         return ended
+
+    def _fail(self, attempt: Attempt, error: BaseException) -> None:
+        if attempt.outcome != HELD_BACK:  # otherwise it has not begun
+            report_error(attempt, self.step, error)
+
+    async def _permits(self, attempts: list[Attempt], value: Any) -> Permits:
+        """Raises: LimitReached, after the attempts were held back."""
+        try:
+            lease = attempts[0].lease
+            return await self._limits.acquire(
+                self.step.limits, value, busy=self.queue.size > 0, lane=lease.key, task=lease.task
+            )
+        except LimitReached as reached:
+            for attempt in attempts:
+                attempt.hold_back(reached)
+            raise
 
     async def _call_limited(self, permits: Permits, ctx: Context, *args: Any) -> Any:
         try:
@@ -319,7 +339,10 @@ class StepExecutor:
             self._let_end(slot, attempts, owners)
         ended = self._last_end = time.monotonic()
         for attempt in attempts:
-            self._note_used(attempt.lease.lane_id, (ended - began) / len(tasks))
+            self._note_used(
+                attempt.lease.lane_id,
+                (ended - began) / len(tasks) if attempt.outcome != HELD_BACK else _HELD_BACK_COST,
+            )
             if attempt.outcome is None:
                 self._unreported += 1
                 self._unreported_s += (ended - began) / len(tasks)
@@ -329,6 +352,8 @@ class StepExecutor:
         return ended
 
     def _note_other_end(self, attempt: Attempt, seconds: float) -> None:
+        if attempt.outcome == HELD_BACK:
+            return
         attempt.seconds = seconds
         if attempt.error_class in _PRESSURE:
             self.concurrency.add_pressure()
@@ -361,11 +386,11 @@ class StepExecutor:
             return
         try:
             first = inputs[0][0] if self.step.after else inputs[0]
-            permits = await self._limits.acquire(self.step.limits, first, busy=self.queue.size > 0)
+            permits = await self._permits(good, first)
             values = _checked(list(await self._call_limited(permits, attempts[0], inputs)), len(good))
         except (Exception, SystemExit) as error:
             for attempt in good:
-                report_error(attempt, self.step, error)
+                self._fail(attempt, error)
             return
         for attempt, value in zip(good, values, strict=True):
             try:

@@ -17,6 +17,7 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer, get_cu
 
 from forebay.db.pool import REJECTED, UNAVAILABLE
 from forebay.engine.db import tasks
+from forebay.engine.work.attempt import HELD_BACK
 from forebay.errors import ForebayError, one_line
 from forebay.log import get_logger
 from forebay.telemetry.otel import context_of
@@ -168,6 +169,9 @@ class Spans:
         """Wrap the report: record when the attempt ended."""
 
         def traced(attempt: Attempt) -> None:
+            if attempt.outcome == HELD_BACK:  # it has not begun
+                report(attempt)
+                return
             if attempt not in self._runs:  # it failed before the call, for example because of its input
                 self._begin(step, attempt)
             self._runs[attempt].ended = self._now()

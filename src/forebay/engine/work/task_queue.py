@@ -98,6 +98,11 @@ class TaskQueue:
         lane.leases.append((lease, 0))
         self.size += len(lease.ns)
 
+    def size_of(self, lane_id: int) -> int:
+        """The number of queued tasks of a lane."""
+        lane = self._lanes.get(lane_id)
+        return sum(len(lease.ns) - index for lease, index in lane.leases) if lane is not None else 0
+
     def ended(self, lane_id: int, count: int, seconds: float) -> None:
         """Charge a lane for the slot time of tasks that have ended, in place of the estimate."""
         self._mean.add(seconds / count)

@@ -24,6 +24,7 @@ from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.processes.pool import ProcessPool
 from forebay.engine.work import job_log
 from forebay.engine.work.arguments import StepArguments
+from forebay.engine.work.attempt import HELD_BACK
 from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.claimer import Claimer
 from forebay.engine.work.executor import StepExecutor
@@ -31,6 +32,7 @@ from forebay.engine.work.failure_log import FailureLog
 from forebay.engine.work.heartbeat import Heartbeat
 from forebay.engine.work.hook_calls import HookCalls
 from forebay.engine.work.leases import LeaseBook
+from forebay.engine.work.limited_tasks import LimitedTasks
 from forebay.engine.work.machine import Machine
 from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.progress import ProgressBook
@@ -39,6 +41,7 @@ from forebay.engine.work.slices import AwaitedJobs, wait_for_first
 from forebay.engine.work.status import describe_steps, last_error
 from forebay.engine.work.step_calls import WorkerServices, call_of
 from forebay.engine.work.step_names import StepNames
+from forebay.engine.work.task_infos import TaskInfos
 from forebay.engine.work.threads import Threads, threads_needed
 from forebay.engine.work.transactions import StepTransactions
 from forebay.errors import one_line
@@ -52,7 +55,7 @@ if TYPE_CHECKING:
     from forebay.db.measured_pool import MeasuredPool
     from forebay.db.pool import Connection, Pool
     from forebay.engine.db.registry import Version
-    from forebay.engine.db.tasks import Settled
+    from forebay.engine.db.tasks import Settled, Woken
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
     from forebay.engine.declare.step import Step
@@ -182,6 +185,10 @@ class Worker:
         await self.wait_until_idle()
         self._claimer.close()
 
+    def next_start(self) -> float | None:
+        """After how many seconds the next task that waits for a key of a limit may start; None if none waits."""
+        return self._claimer.next_start()
+
     async def sweep(self) -> None:
         """Run the periodic maintenance now."""
         await self._sweeper.sweep()
@@ -235,7 +242,15 @@ class Worker:
         self._threads = Threads(most=threads_needed(self._steps(), s.owner_reserve))
         self._processes = ProcessPool(sandbox=s.sandbox or "preferred")
         self._spans = _spans(pool, clock)
-        self._limits = LimitClient(pool, me, clock, on_capacity=self._on_capacity)
+        self._limits = LimitClient(
+            pool,
+            me,
+            clock,
+            on_capacity=self._on_capacity,
+            on_key=self._on_key,
+            has_line=self._has_line,
+        )
+        self._limited = LimitedTasks(pool, me, clock, timeout=2 * s.command_timeout_s, on_returned=self._on_returned)
         self._progress = ProgressBook(pool, clock)
         self._resources = Resources(s, pool, self._limits, self._resource_overrides)
         solo = {
@@ -274,6 +289,7 @@ class Worker:
             settler=self._settler,
             machine=self._machine,
             names=StepNames(pool, [version.id for version in versions.values()], 2 * s.command_timeout_s),
+            infos=TaskInfos(pool, {i: e.step for i, e in self._executors.items()}, 2 * s.command_timeout_s),
             spans=self._spans,
             only=self._lanes,
         )
@@ -338,6 +354,7 @@ class Worker:
             ("claim", self._claimer.run_express()),
             ("poll", self._claimer.poll()),
             ("settle", self._settler.run()),
+            ("limited", self._limited.run()),
             ("overdue", every(0.05, "overdue", self._stop_overdue)),
             ("limits", every(1.0, "limits", self._limits.renew)),
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
@@ -348,6 +365,8 @@ class Worker:
         ]
         if not self._closed:  # what a test claims does not depend on the load of the machine
             loops.append(("machine", self._machine.watch()))
+        if self._claimer.has_keys:
+            loops.append(("claim", self._claimer.run_keys()))
         if self.settings.listen:
             loops.append(("listen", listen(self._dsn, self._on_message, self._claimer.request_poll)))
         return loops
@@ -385,6 +404,9 @@ class Worker:
         if verb == "ready":
             step_id, lane_id, seq = (int(arg) for arg in args)
             self._claimer.wake(step_id, lane_id, seq)
+        elif verb == "key":
+            step_id, lane_id, seq = (int(arg) for arg in args)
+            self._claimer.wake_key(step_id, lane_id, seq)
         elif verb == "cancel":
             for executor in self._executors.values():
                 executor.cancel_job(int(args[0]))
@@ -394,12 +416,31 @@ class Worker:
     def _on_capacity(self) -> None:
         self._claimer.on_capacity()
 
+    def _on_key(self, name: str, key: str) -> None:
+        self._claimer.on_key(name, key)
+
+    def _has_line(self, name: str, key: str) -> bool:
+        return self._claimer.has_line(name, key)
+
     def _on_report(self, attempt: Attempt) -> None:
+        if attempt.outcome == HELD_BACK:
+            self._limited.add(attempt)
+            return
         self._parking.note(attempt)
         if attempt.own_transaction is None:
             self._settler.add(attempt)
         else:
             self._transactions.settle(attempt)
+
+    def _on_returned(self, batch: Sequence[Attempt], woken: Sequence[Woken]) -> None:
+        self._leases.settled(batch)
+        for lane in woken:
+            if lane.key[0]:
+                self._claimer.wake_key(lane.step_id, lane.lane_id, lane.seq, lane.key)
+            else:
+                self._claimer.wake(lane.step_id, lane.lane_id, lane.seq)
+        if not self._leases:
+            self._claimer.on_capacity()
 
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)

@@ -21,7 +21,8 @@ begin
     aside := 0;
     for run in
         select r.ctid as place, r.*, coalesce(j.state, 'CANCELLED') as state,
-               coalesce(j.version_id, -j.pipeline_id) as version_id, case when q.parked is not null then q.name end as parked
+               coalesce(j.version_id, -j.pipeline_id) as version_id, case when q.parked is not null then q.name end as parked,
+               case when l.limit_name = '' then lane else j.lane_id end as home
         from forebay.ready r
         join forebay.step s on s.id = step
         join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
@@ -36,7 +37,7 @@ begin
             continue;
         elsif run.state = 'PAUSED' then
             update forebay.ready r set lane_id = l.id from forebay.lane l
-            where r.ctid = run.place and l.job_id = run.job_id and l.job_id <> 0;
+            where r.ctid = run.place and l.job_id = run.job_id and l.job_id <> 0 and l.limit_name = '';
             aside := aside + 1;
             continue;
         elsif run.parked is not null and room > 0 and not probing then
@@ -52,7 +53,7 @@ begin
         end if;
         token := forebay.next_token();
         insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
-        values (claim_few.token, step, lane, run.job_id, run.owner_id, claim_few.worker_id, run.attempt + 1, at,
+        values (claim_few.token, step, run.home, run.job_id, run.owner_id, claim_few.worker_id, run.attempt + 1, at,
                 at + make_interval(secs => lease_s), int4multirange(int4range(run.first_n, claim_few.last_n, '[]')));
         select array_agg(i.n), array_agg(case when not b.large then i.input::text end),
                case when is_reading then array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) end

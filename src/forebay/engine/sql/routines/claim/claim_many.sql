@@ -13,9 +13,10 @@ create or replace function forebay.claim_many(
 declare
     parked_queue text;
     room int := quota;
+    is_of_key boolean;
     locked bigint[];
 begin
-    select case when q.parked is not null then q.name end into parked_queue
+    select case when q.parked is not null then q.name end, l.limit_name <> '' into parked_queue, is_of_key
     from forebay.step s
     join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
     join forebay.lane l on l.id = lane and not l.paused
@@ -33,7 +34,8 @@ begin
     end if;
     return query
     with seen as materialized (
-        select r.*, coalesce(j.state, 'CANCELLED') as state, coalesce(j.version_id, -j.pipeline_id) as version_id
+        select r.*, coalesce(j.state, 'CANCELLED') as state, coalesce(j.version_id, -j.pipeline_id) as version_id,
+               case when is_of_key then j.lane_id else lane end as home
         from forebay.ready r left join forebay.job j on j.id = r.job_id
         where r.step_id = step and r.lane_id = lane and r.seq = any(locked)
     ),
@@ -41,7 +43,7 @@ begin
         update forebay.ready r set lane_id = l.id
         from forebay.lane l
         where r.step_id = step and r.lane_id = lane and r.seq = any(array(select s.seq from seen s where s.state = 'PAUSED'))
-          and l.job_id = r.job_id and l.job_id <> 0
+          and l.job_id = r.job_id and l.job_id <> 0 and l.limit_name = ''
     ),
     summed as (
         select s.*, s.last_n - s.first_n + 1 as size, sum(s.last_n - s.first_n + 1) over (order by s.seq) as upto
@@ -66,7 +68,7 @@ begin
     ),
     leased as (
         insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
-        select t.token, step, lane, t.job_id, t.owner_id, claim_many.worker_id, t.attempt + 1, at,
+        select t.token, step, t.home, t.job_id, t.owner_id, claim_many.worker_id, t.attempt + 1, at,
                at + make_interval(secs => lease_s), int4multirange(int4range(t.first_n, t.end_n, '[]'))
         from taken t
     )

@@ -1,5 +1,6 @@
 -- Claims up to quotas[i] tasks of each (steps[i], lanes[i]) for a worker: one row per lease, with its inputs as an array.
 -- The cost does not depend on the backlog: a lane is read in order from its watermark heads[i], at most max_rows[i] runs.
+-- A lease of a run in the lane of a key has the job's lane: what follows from it is enqueued there.
 -- Runs of a paused job are moved to that job's lane; runs of a cancelled job are dropped.
 -- `results` (of earlier steps) is filled for the steps in `reading`; `rest` is what a split run still contains.
 -- version_id: the version of the job's pipeline, which names the results.

@@ -14,7 +14,7 @@ begin
     ),
     set_aside as (
         insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
-        select 'infinity', c.step_id, c.lane_id, job.id, job.owner_id, c.first_n, c.last_n, c.attempt from cut c
+        select 'infinity', c.step_id, forebay.home_lane(c.lane_id, job), job.id, job.owner_id, c.first_n, c.last_n, c.attempt from cut c
     )
     select count(*) as runs, count(*) filter (where c.run_at is distinct from 'infinity') as fresh into held from cut c;
     if held.runs = 0 then

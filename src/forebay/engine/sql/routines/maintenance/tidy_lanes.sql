@@ -1,5 +1,5 @@
--- Deletes the lanes of jobs that have been over for `idle`. Lanes of owners stay: they are few, and a submit that has looked
--- one up must find it when it commits. The lock of the job keeps a reprocess from starting meanwhile.
+-- Deletes the lanes of jobs that have been over for `idle`, and empty lanes of keys. Lanes of owners stay: they are few,
+-- and a submit that has looked one up must find it when it commits. The lock of the job keeps a reprocess from starting meanwhile.
 create or replace function forebay.tidy_lanes(now timestamptz default null, idle interval default '1 hour')
 returns int language plpgsql set enable_seqscan = off set jit = off as $$
 declare
@@ -25,5 +25,5 @@ begin
             deleted := deleted + 1;
         end if;
     end loop;
-    return deleted;
+    return deleted + forebay.tidy_key_lanes(horizon);
 end $$;

@@ -4,11 +4,13 @@ language plpgsql as $$
 declare found_id bigint;
 begin
     select l.id into found_id from forebay.lane l
-    where l.owner_id = lane_id.owner_id and l.job_id = lane_id.job_id and l.priority = lane_id.priority;
+    where l.owner_id = lane_id.owner_id and l.job_id = lane_id.job_id and l.priority = lane_id.priority
+      and l.limit_name = '';
     if found_id is null then
         insert into forebay.lane (owner_id, job_id, priority) values (owner_id, job_id, priority) on conflict do nothing;
         select l.id into strict found_id from forebay.lane l
-        where l.owner_id = lane_id.owner_id and l.job_id = lane_id.job_id and l.priority = lane_id.priority;
+        where l.owner_id = lane_id.owner_id and l.job_id = lane_id.job_id and l.priority = lane_id.priority
+          and l.limit_name = '';
     end if;
     return found_id;
 end $$;

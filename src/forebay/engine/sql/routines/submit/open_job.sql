@@ -17,7 +17,7 @@ begin
     into known
     from forebay.pipeline p
     left join forebay.owner o on o.name = open_job.owner
-    left join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = open_job.priority
+    left join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = open_job.priority and l.limit_name = ''
     where p.name = open_job.pipeline;
     if known.id is null then
         perform forebay.refuse('FB001', 'pipeline', format(

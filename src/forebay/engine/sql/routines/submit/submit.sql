@@ -40,7 +40,7 @@ begin
                array(select b.step_id from forebay.busy_lane b where b.lane_id = l.id and b.until > at) as busy_steps
         into opened
         from forebay.pipeline p join forebay.owner o on o.name = submit.owner
-        join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit.priority
+        join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit.priority and l.limit_name = ''
         where p.name = submit.pipeline;
         if opened.lane_id is not null then
             insert into forebay.job as j

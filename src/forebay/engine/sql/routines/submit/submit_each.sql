@@ -14,7 +14,7 @@ begin
            l.id as lane_id, array(select b.step_id from forebay.busy_lane b where b.lane_id = l.id and b.until > at) as busy_steps
     into known
     from forebay.pipeline p join forebay.owner o on o.name = submit_each.owner
-    join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit_each.priority
+    join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit_each.priority and l.limit_name = ''
     where p.name = submit_each.pipeline;
     if known.lane_id is null or exists (
         select from unnest(inputs) i

@@ -1,0 +1,292 @@
+"""Limits with keys: who waits for a key, where, and who is next. With a clock that the test controls."""
+
+# demands: S1-93, S1-95
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+import pytest
+
+from forebay import Limit, Pipeline, TaskInfo
+from forebay.settings import Settings
+from forebay.testing import testbed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.engine.declare.context import Context
+    from forebay.testing import Testbed
+
+INTERVAL = 0.2  # at five starts a second
+
+
+def fetching(started: list[str], *limits: Limit, name: str = "fetching") -> Pipeline[dict[str, Any]]:
+    pipeline = Pipeline(name, dict[str, Any])
+
+    @pipeline.step(limits=limits or [Limit("site", rate=5, key=host)])
+    async def fetch(ctx: Context, value: dict[str, Any]) -> None:
+        started.append(value["by"])
+
+    return pipeline
+
+
+def host(value: dict[str, Any]) -> str:
+    return str(value["host"])
+
+
+def pages(by: str, count: int, site: str = "a.example") -> list[dict[str, Any]]:
+    return [{"by": by, "host": site, "n": n} for n in range(count)]
+
+
+async def submit_each(conn: asyncpg.Connection[Any], values: list[dict[str, Any]], owner: str) -> None:
+    """Each value as a job of its own."""
+    inputs = [json.dumps(value) for value in values]
+    await conn.fetch("select * from forebay.submit_jobs('fetching', $1::text[]::jsonb[], $2)", inputs, owner)
+
+
+async def pass_intervals(bed: Testbed, count: int) -> None:
+    """Advance the clock, and run what is due at each moment on the way."""
+    end = bed.clock.now() + timedelta(seconds=count * INTERVAL + 0.01)
+    while (due := await bed.next_due()) is not None and due < end:
+        bed.clock.advance(max(0.0, (due - bed.clock.now()).total_seconds()) + 1e-3)
+        await bed.run()
+    bed.clock.advance((end - bed.clock.now()).total_seconds())
+    await bed.run()
+
+
+@pytest.mark.parametrize("is_one_job", [True, False], ids=["one job", "many jobs"])
+async def test_one_task_behind_another_owners_backlog_starts_within_three_intervals(
+    dsn: str, conn: asyncpg.Connection[Any], is_one_job: bool
+) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        if is_one_job:
+            await pipeline.submit_many(conn, pages("ann", 3000), owner="ann")
+        else:
+            await submit_each(conn, pages("ann", 3000), "ann")
+        await bed.run()
+        await pass_intervals(bed, 5)
+        assert "ben" not in started
+        await bed.submit(pipeline, pages("ben", 1)[0], owner="ben")
+        await bed.run()
+        await pass_intervals(bed, 3)
+        assert started.count("ben") == 1
+        assert started.count("ann") >= 6, "and the others went on"
+        assert await conn.fetchval("select count(*) from forebay.scheduled") == 0, "nobody is told a time"
+        assert await conn.fetchval("select count(*) from forebay.attempt where outcome <> 'DONE'") == 0
+        if is_one_job:
+            assert await conn.fetchval("select count(*) from forebay.ready") <= 8, "a run stays one row"
+
+
+async def test_a_full_key_holds_back_neither_other_keys_nor_other_steps_of_its_owner(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        await submit_each(conn, pages("full", 300), "ann")
+        await submit_each(conn, pages("other", 1, "b.example"), "ann")
+        await bed.run()
+        assert started.count("other") == 1
+        assert started.count("full") <= 2
+
+
+async def test_the_starts_of_a_key_go_round_its_owners(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        for owner, count in (("ann", 300), ("ben", 20), ("cem", 20)):
+            await submit_each(conn, pages(owner, count), owner)
+            await bed.run()
+        started.clear()
+        await pass_intervals(bed, 30)
+        assert 29 <= len(started) <= 31, "no start is lost"
+        assert max(started.count(owner) for owner in ("ann", "ben", "cem")) <= 11
+
+
+async def test_cancelling_the_job_before_it_frees_the_key(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        job = await pipeline.submit_many(conn, pages("large", 3000), owner="ann")
+        await bed.run()
+        await submit_each(conn, pages("small", 1), "ann")
+        await bed.run()
+        await conn.fetch("select forebay.cancel($1)", job.job_id)
+        started.clear()
+        await pass_intervals(bed, 2)
+        assert started == ["small"]
+        await bed.finish()
+        assert (await bed.job(job)).state == "CANCELLED"
+        assert await conn.fetchval("select count(*) from forebay.ready") == 0
+
+
+async def test_everything_behind_a_key_runs_once_and_in_order(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    order: list[int] = []
+    pipeline = Pipeline("fetching", dict[str, Any])
+
+    @pipeline.step(limits=[Limit("site", concurrency=1, rate=5, key=host)])
+    async def fetch(ctx: Context, value: dict[str, Any]) -> None:
+        order.append(value["n"])
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        job = await pipeline.submit_many(conn, pages("ann", 40))
+        await bed.finish()
+        assert order == list(range(40))
+        assert (await bed.job(job)).state == "DONE"
+        assert await conn.fetchval("select max(attempt) from forebay.attempt") == 1
+
+
+async def test_a_paused_job_does_not_start_from_the_lanes_of_keys(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        large = await pipeline.submit_many(conn, pages("large", 1500), owner="ann")
+        small = await pipeline.submit_many(conn, pages("small", 5), owner="ann")
+        await bed.run()
+        for job in (large, small):
+            await conn.fetch("select forebay.pause($1)", job.job_id)
+        await pass_intervals(bed, 2)
+        started.clear()
+        await pass_intervals(bed, 3)
+        assert started == []
+        await conn.fetch("select forebay.resume($1)", small.job_id)
+        await bed.finish()
+        assert (await bed.job(small)).state == "DONE"
+        await conn.fetch("select forebay.resume($1)", large.job_id)
+        await pass_intervals(bed, 3)
+        assert "large" in started
+
+
+async def test_an_item_that_waits_for_a_key_can_be_paused_and_cancelled(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        values = [{"by": str(n), "host": "a.example"} for n in range(1, 6)]
+        job = await pipeline.submit_many(conn, values)
+        await bed.run()
+        assert await conn.fetchval("select forebay.pause_item($1, 3)", job.job_id)
+        assert await conn.fetchval("select forebay.cancel_item($1, 4)", job.job_id)
+        await bed.finish()
+        assert started == ["1", "2", "5"]
+        assert await conn.fetchval("select forebay.resume_item($1, 3)", job.job_id)
+        await bed.finish()
+        assert started[3:] == ["3"]
+        assert (await bed.job(job)).state == "DONE"
+
+
+async def test_the_next_step_does_not_wait_in_the_lane_of_the_key(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+    fetch = pipeline.steps["fetch"]
+
+    @pipeline.step(after=fetch)
+    async def store(ctx: Context, value: dict[str, Any], fetched: None) -> None:
+        started.append("stored")
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        await submit_each(conn, pages("ann", 4), "ann")
+        await bed.finish()
+        assert started == ["ann", "stored"] * 4
+
+
+async def test_a_limit_that_is_gone_from_the_code_holds_nothing_back(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    async with testbed(dsn, [fetching(started)], migrated=True) as bed:
+        await submit_each(conn, pages("ann", 50), "ann")
+        await bed.run()
+        assert len(started) < 5
+    async with testbed(dsn, [fetching(started, Limit("other", concurrency=10))], migrated=True) as bed:
+        await bed.run()
+        assert len(started) == 50
+
+
+async def test_empty_lanes_of_keys_are_deleted(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    lanes = "select count(*) from forebay.lane where limit_name <> ''"
+    started: list[str] = []
+    async with testbed(dsn, [fetching(started)], migrated=True) as bed:
+        await submit_each(conn, pages("ann", 3) + pages("ann", 3, "b.example"), "ann")
+        await bed.run()
+        assert await conn.fetchval(lanes) == 2
+        later = "select forebay.tidy_lanes(now() + interval '2 hours')"
+        assert await conn.fetchval(later) == 0, "tasks wait there"
+        await bed.finish()
+        assert await conn.fetchval("select forebay.tidy_lanes()") == 0
+        assert await conn.fetchval(later) == 2
+        assert await conn.fetchval(lanes) == 0
+
+
+# -- what a key depends on ----------------------------------------------------------------------------------------
+
+
+def tenant(value: dict[str, Any], task: TaskInfo) -> str:
+    return f"{task.owner} {(task.meta or {}).get('tenant')} {value['host']}"
+
+
+async def test_a_key_can_depend_on_the_owner_and_the_meta(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    pipeline = fetching(started, Limit("tenant", rate=5, key=tenant))
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        for owner, meta in (("ann", {"tenant": "x"}), ("ann", {"tenant": "y"}), ("ben", None)):
+            for _ in range(3):
+                await bed.submit(pipeline, pages(f"{owner} {meta}", 1)[0], owner=owner, meta=meta)
+        await bed.run()
+        assert sorted(started) == ["ann {'tenant': 'x'}", "ann {'tenant': 'y'}", "ben None"], "one of each key"
+        keys = await conn.fetch("select key from forebay.rate_limit order by key")
+        assert [row["key"] for row in keys] == ["ann x a.example", "ann y a.example", "ben None a.example"]
+        await bed.finish()
+        assert len(started) == 9
+
+
+@pytest.mark.parametrize("by_setting", [False, True])
+async def test_a_cap_per_owner(dsn: str, conn: asyncpg.Connection[Any], by_setting: bool) -> None:
+    running: dict[str, int] = {}
+    most: dict[str, int] = {}
+    both = asyncio.Event()
+    limits = [] if by_setting else [Limit.per_owner("cap", concurrency=2)]
+    pipeline = Pipeline("fetching", dict[str, Any])
+
+    @pipeline.step(limits=limits, concurrency=(10, 10))
+    async def fetch(ctx: Context, value: dict[str, Any]) -> None:
+        by = value["by"]
+        running[by] = running.get(by, 0) + 1
+        most[by] = max(most.get(by, 0), running[by])
+        if running.get("ann") == running.get("ben") == 2:
+            both.set()
+        async with asyncio.timeout(30):
+            await both.wait()
+        running[by] -= 1
+
+    settings = Settings(owner_concurrency=2 if by_setting else None)
+    async with testbed(dsn, [pipeline], migrated=True, settings=settings) as bed:
+        await submit_each(conn, pages("ann", 8), "ann")
+        await submit_each(conn, pages("ben", 8), "ben")
+        await bed.finish()
+        assert most == {"ann": 2, "ben": 2}
+        assert await conn.fetchval("select count(*) from forebay.attempt") == 16
+
+
+def test_batch_steps_have_no_limit_of_the_settings() -> None:
+    pipeline = Pipeline("many", dict[str, Any])
+
+    @pipeline.batch_step(size=2)
+    async def store(ctx: Context, values: Sequence[dict[str, Any]]) -> list[None]:
+        return [None] * len(values)
+
+    pipeline.tune(Settings(owner_concurrency=2))
+    assert pipeline.steps["store"].limits == ()
+
+
+def test_a_function_that_takes_the_input_only_is_a_key() -> None:
+    task = TaskInfo(1, 2, "ann", None)
+    assert Limit("a", rate=1, key=str).key_of(7, task) == "7"
+    assert Limit("a", rate=1, key=lambda value, suffix="!": f"{value}{suffix}").key_of(7, task) == "7!"
+    assert Limit("a", rate=1, key=lambda value, about: f"{value} {about.owner}").key_of(7, task) == "7 ann"
