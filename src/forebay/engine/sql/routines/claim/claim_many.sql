@@ -75,7 +75,7 @@ begin
     from taken t
     cross join lateral (
         select array_agg(i.n) as ns, array_agg(case when not b.large then i.input::text end) as inputs,
-               case when is_reading then array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) end as results
+               array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) filter (where is_reading) as results
         from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, i.normalized, is_reading) as large) b
         where i.job_id = t.job_id and i.n between t.first_n and t.end_n and i.status = 'PENDING') i;
 end $$;
