@@ -197,23 +197,57 @@ async def test_claim_sorts_only_what_it_takes(explained: Explained) -> None:
     assert [node["Actual Rows"] for node in sorts if node["Actual Rows"] * node["Actual Loops"] > 100] == []
 
 
-async def test_settle(explained: Explained) -> None:
-    tokens = [
-        row["token"] for row in await explained.db.fetch("select token from forebay.lease order by token limit 300")
-    ]
-    plans = await explained.of(
+def _settle(tokens: list[int], ns: list[int]) -> tuple[Any, ...]:
+    return (
         "select * from forebay.settle(1, $1, $2, '{}', '{}', $3, '{}', '{}', '{}', '{}', '{}', $4)",
         tokens,
-        [9] * len(tokens),
+        ns,
         [START.timestamp()] * len(tokens),
         START,
     )
+
+
+async def test_settle(explained: Explained) -> None:
+    found = await explained.db.fetch("select token from forebay.lease order by token limit 300")
+    plans = await explained.of(*_settle([row["token"] for row in found], [9] * len(found)))
     assert_indexed(plans)
     assert _with(plans, "item", "Index Scan", "Bitmap Heap Scan")
     # It reads the items that it was given, and no others.
     for table, at_most in (("item", 310), ("job", 1000), ("lease", 1000)):
         for node, _ in _with(plans, table, "Index Scan", "Index Only Scan", "Bitmap Heap Scan"):
             assert node["Actual Rows"] * node["Actual Loops"] <= at_most, (table, node)
+
+
+async def test_a_settle_and_a_claim_take_as_many_statements_for_many_tasks_as_for_one(explained: Explained) -> None:
+    """The functions that they call are part of their statements: a call of its own for each task costs too much."""
+    found = await explained.db.fetch("select token from forebay.lease order by token limit 300")
+    tokens = [row["token"] for row in found]
+    calls = (_settle(tokens, [9] * 300), _settle(tokens[:1], [9]), _claim([1], 100), _claim([1], 9))
+    for call in calls:
+        await explained.of(*call)  # the driver reads the types of their columns
+    many_settled, one_settled, many_claimed, few_claimed = [len(await explained.of(*call)) for call in calls]
+    assert (many_settled, many_claimed) == (one_settled, few_claimed)
+
+
+async def test_a_settle_visits_the_rows_of_a_task_once_in_one_order(explained: Explained) -> None:
+    """A lease whose tasks are all reported is deleted without being locked before, and a job is updated so. Both in the
+    order of their numbers: a nested loop over sorted rows, so that two settles never wait for each other."""
+    found = await explained.db.fetch("select token from forebay.lease order by token limit 300")
+    tokens = [row["token"] for row in found for _ in "ab"]
+    plans = await explained.of(*_settle(tokens, [9, 10] * 300))
+    for table, verb in (("lease", "Delete"), ("job", "Update")):
+        changes = [
+            node
+            for plan in plans
+            for node, _ in _nodes(plan["Plan"])
+            if node.get("Operation") == verb and node["Relation Name"] == table
+        ]
+        assert len(changes) == 1
+        (join,) = changes[0]["Plans"]
+        assert (join["Node Type"], join["Actual Rows"]) == ("Nested Loop", 300)
+        assert join["Plans"][1]["Index Name"] == f"{table}_pkey"
+    locked = [node for plan in plans for node, _ in _nodes(plan["Plan"]) if node["Node Type"] == "LockRows"]
+    assert [node["Actual Rows"] for node in locked] == [0]
 
 
 async def test_hold_tasks(explained: Explained) -> None:
