@@ -231,23 +231,39 @@ async def test_a_settle_and_a_claim_take_as_many_statements_for_many_tasks_as_fo
 
 async def test_a_settle_visits_the_rows_of_a_task_once_in_one_order(explained: Explained) -> None:
     """A lease whose tasks are all reported is deleted without being locked before, and a job is updated so. Both in the
-    order of their numbers: a nested loop over sorted rows, so that two settles never wait for each other."""
+    order of their numbers, by an index or a nested loop over sorted rows, so that two settles never wait for each
+    other."""
     found = await explained.db.fetch("select token from forebay.lease order by token limit 300")
     tokens = [row["token"] for row in found for _ in "ab"]
     plans = await explained.of(*_settle(tokens, [9, 10] * 300))
-    for table, verb in (("lease", "Delete"), ("job", "Update")):
-        changes = [
-            node
-            for plan in plans
-            for node, _ in _nodes(plan["Plan"])
-            if node.get("Operation") == verb and node["Relation Name"] == table
-        ]
-        assert len(changes) == 1
-        (join,) = changes[0]["Plans"]
-        assert (join["Node Type"], join["Actual Rows"]) == ("Nested Loop", 300)
-        assert join["Plans"][1]["Index Name"] == f"{table}_pkey"
+    deleted, updated = [
+        node["Plans"][0]
+        for verb, table in (("Delete", "lease"), ("Update", "job"))
+        for plan in plans
+        for node, _ in _nodes(plan["Plan"])
+        if node.get("Operation") == verb and node["Relation Name"] == table
+    ]
+    assert (deleted["Node Type"], deleted["Index Name"], deleted["Actual Rows"]) == ("Index Scan", "lease_pkey", 300)
+    assert (updated["Node Type"], updated["Actual Rows"]) == ("Nested Loop", 300)
+    assert updated["Plans"][1]["Index Name"] == "job_pkey"
     locked = [node for plan in plans for node, _ in _nodes(plan["Plan"]) if node["Node Type"] == "LockRows"]
     assert [node["Actual Rows"] for node in locked] == [0]
+
+
+async def test_a_settle_that_was_planned_when_there_were_no_leases_compares_no_report_with_each_lease(
+    explained: Explained,
+) -> None:
+    db = explained.db
+    await db.execute("create temporary table kept as select * from forebay.lease order by token limit 300")
+    await db.execute("delete from forebay.lease")
+    await db.execute("vacuum (analyze) forebay.lease")
+    await db.fetch(*_settle([1], [9]))
+    await db.execute("insert into forebay.lease select * from kept")
+    tokens = [row["token"] for row in await db.fetch("select token from kept") for _ in "ab"]
+    plans = await explained.of(*_settle(tokens, [9, 10] * 300))
+    removed = [node.get("Rows Removed by Join Filter", 0) for plan in plans for node, _ in _nodes(plan["Plan"])]
+    read = [node["Actual Rows"] * node["Actual Loops"] for plan in plans for node, _ in _nodes(plan["Plan"])]
+    assert (max(removed), max(read)) <= (300, 600)
 
 
 async def test_hold_tasks(explained: Explained) -> None:
