@@ -1,25 +1,15 @@
 """One production worker process with the pipelines under test; every setting at its default."""
 
-import asyncio
-import signal
-
 import uvloop
 
 from bench.noop import pipelines
 from bench.probe import Probe
-from forebay import Worker
+from forebay.cli.worker import work_here
 from forebay.log import configure
 from forebay.settings import Settings
 
-
-async def main() -> None:
+if __name__ == "__main__":
     settings = Settings()
     configure(settings.log_level)
-    worker = Worker(settings.dsn or "", pipelines(Probe.from_environment().hit), settings=settings)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, worker.stop)
-    await worker.run()
-
-
-if __name__ == "__main__":
-    uvloop.run(main())
+    probe = Probe.from_environment()
+    raise SystemExit(uvloop.run(work_here(settings, settings.dsn or "", pipelines(probe.hit))))

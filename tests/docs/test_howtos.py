@@ -96,7 +96,7 @@ async def test_steps(dsn: str) -> None:
 
 
 async def test_limits(dsn: str) -> None:
-    _, example, _ = blocks("docs/howto/steps.md", "python")
+    _, _, example, *_ = blocks("docs/howto/steps.md", "python")
     mails = execute("docs/howto/steps.md", example)["mails"]
     async with testbed(dsn, [mails], migrated=True) as bed:
         jobs = [await bed.submit(mails, {}, owner="eve", meta={"account": account}) for account in ("a", "a", "b")]

@@ -197,23 +197,75 @@ async def test_claim_sorts_only_what_it_takes(explained: Explained) -> None:
     assert [node["Actual Rows"] for node in sorts if node["Actual Rows"] * node["Actual Loops"] > 100] == []
 
 
-async def test_settle(explained: Explained) -> None:
-    tokens = [
-        row["token"] for row in await explained.db.fetch("select token from forebay.lease order by token limit 300")
-    ]
-    plans = await explained.of(
+def _settle(tokens: list[int], ns: list[int]) -> tuple[Any, ...]:
+    return (
         "select * from forebay.settle(1, $1, $2, '{}', '{}', $3, '{}', '{}', '{}', '{}', '{}', $4)",
         tokens,
-        [9] * len(tokens),
+        ns,
         [START.timestamp()] * len(tokens),
         START,
     )
+
+
+async def test_settle(explained: Explained) -> None:
+    found = await explained.db.fetch("select token from forebay.lease order by token limit 300")
+    plans = await explained.of(*_settle([row["token"] for row in found], [9] * len(found)))
     assert_indexed(plans)
     assert _with(plans, "item", "Index Scan", "Bitmap Heap Scan")
     # It reads the items that it was given, and no others.
     for table, at_most in (("item", 310), ("job", 1000), ("lease", 1000)):
         for node, _ in _with(plans, table, "Index Scan", "Index Only Scan", "Bitmap Heap Scan"):
             assert node["Actual Rows"] * node["Actual Loops"] <= at_most, (table, node)
+
+
+async def test_a_settle_and_a_claim_take_as_many_statements_for_many_tasks_as_for_one(explained: Explained) -> None:
+    """The functions that they call are part of their statements: a call of its own for each task costs too much."""
+    found = await explained.db.fetch("select token from forebay.lease order by token limit 300")
+    tokens = [row["token"] for row in found]
+    lanes = list(range(1, 65))
+    settles = (_settle(tokens, [9] * 300), _settle(tokens[:1], [9]))
+    claims = (_claim([1], 100), _claim([1], 9), _claim(lanes, 64), _claim(lanes, 640))
+    for call in settles + claims:
+        await explained.of(*call)  # the driver reads the types of their columns
+    assert len({len(await explained.of(*call)) for call in settles}) == 1
+    assert len({len(await explained.of(*call)) for call in claims}) == 1
+
+
+async def test_a_settle_visits_the_rows_of_a_task_once_in_one_order(explained: Explained) -> None:
+    """A lease whose tasks are all reported is deleted without being locked before, and a job is updated so. Both in the
+    order of their numbers, by an index or a nested loop over sorted rows, so that two settles never wait for each
+    other."""
+    found = await explained.db.fetch("select token from forebay.lease order by token limit 300")
+    tokens = [row["token"] for row in found for _ in "ab"]
+    plans = await explained.of(*_settle(tokens, [9, 10] * 300))
+    deleted, updated = [
+        node["Plans"][0]
+        for verb, table in (("Delete", "lease"), ("Update", "job"))
+        for plan in plans
+        for node, _ in _nodes(plan["Plan"])
+        if node.get("Operation") == verb and node["Relation Name"] == table
+    ]
+    assert (deleted["Node Type"], deleted["Index Name"], deleted["Actual Rows"]) == ("Index Scan", "lease_pkey", 300)
+    assert (updated["Node Type"], updated["Actual Rows"]) == ("Nested Loop", 300)
+    assert updated["Plans"][1]["Index Name"] == "job_pkey"
+    locked = [node for plan in plans for node, _ in _nodes(plan["Plan"]) if node["Node Type"] == "LockRows"]
+    assert [node["Actual Rows"] for node in locked] == [0]
+
+
+async def test_a_settle_that_was_planned_when_there_were_no_leases_compares_no_report_with_each_lease(
+    explained: Explained,
+) -> None:
+    db = explained.db
+    await db.execute("create temporary table kept as select * from forebay.lease order by token limit 300")
+    await db.execute("delete from forebay.lease")
+    await db.execute("vacuum (analyze) forebay.lease")
+    await db.fetch(*_settle([1], [9]))
+    await db.execute("insert into forebay.lease select * from kept")
+    tokens = [row["token"] for row in await db.fetch("select token from kept") for _ in "ab"]
+    plans = await explained.of(*_settle(tokens, [9, 10] * 300))
+    removed = [node.get("Rows Removed by Join Filter", 0) for plan in plans for node, _ in _nodes(plan["Plan"])]
+    read = [node["Actual Rows"] * node["Actual Loops"] for plan in plans for node, _ in _nodes(plan["Plan"])]
+    assert (max(removed), max(read)) <= (300, 600)
 
 
 async def test_hold_tasks(explained: Explained) -> None:

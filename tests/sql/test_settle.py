@@ -45,6 +45,41 @@ async def test_a_report_about_an_item_that_has_ended_saves_nothing_and_is_logged
     assert await db.counters(job) == (0, 1, 0, 0)
 
 
+async def _ns(db: Db, token: int) -> list[tuple[int, int]]:
+    """The tasks that a lease holds, as ranges without their ends."""
+    rows = await db.fetch(
+        "select lower(r), upper(r) from forebay.lease l, unnest(l.ns) r where l.token = $1 order by 1", token
+    )
+    return [tuple(row) for row in rows]
+
+
+async def test_a_lease_ends_with_the_report_about_its_last_task_also_around_a_gap(db: Db) -> None:
+    await db.register(step("x"))
+    await db.submit(5)
+    (lease,) = await db.claim("x")
+    await db.settle([lease], ns=[2, 4])
+    assert await _ns(db, lease["token"]) == [(1, 2), (3, 4), (5, 6)]
+    await db.settle([lease], ns=[3])
+    assert await _ns(db, lease["token"]) == [(1, 2), (5, 6)]
+    await db.settle([lease], ns=[1, 5])
+    assert await db.one("select count(*) from forebay.lease") == 0
+
+
+async def test_a_report_that_is_stale_does_not_stand_for_one_that_is_missing(db: Db) -> None:
+    """As many reports as the lease has tasks, but one of them is about a task that the lease does not hold."""
+    await db.register(step("x"))
+    job = await db.submit(4)
+    first, second = [(await db.claim("x", quota=2))[0] for _ in range(2)]
+    assert (first["ns"], second["ns"]) == ([1, 2], [3, 4])
+    settled = await db.settle([first | {"ns": [2, 3]}])
+    assert (settled["settled"], settled["stale_ns"]) == (1, [3])
+    assert await _ns(db, first["token"]) == [(1, 2)]
+    settled = await db.settle([first])
+    assert (settled["settled"], settled["stale_ns"]) == (1, [2])
+    assert await db.counters(job) == (2, 0, 0, 0)
+    assert await db.one("select array_agg(token) from forebay.lease") == [second["token"]]
+
+
 async def test_a_task_that_its_lease_does_not_contain_any_more_is_not_held(db: Db) -> None:
     await db.register(step("x"))
     await db.submit(3)

@@ -56,7 +56,7 @@ begin
         values (claim_few.token, step, run.home, run.job_id, run.owner_id, claim_few.worker_id, run.attempt + 1, at,
                 at + make_interval(secs => lease_s), int4multirange(int4range(run.first_n, claim_few.last_n, '[]')));
         select array_agg(i.n), array_agg(case when not b.large then i.input::text end),
-               case when is_reading then array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) end
+               array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) filter (where is_reading)
         into ns, inputs, results
         from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, i.normalized, is_reading) as large) b
         where i.job_id = run.job_id and i.n between run.first_n and claim_few.last_n and i.status = 'PENDING';

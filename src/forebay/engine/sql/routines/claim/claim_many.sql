@@ -1,83 +1,91 @@
--- Claims from many short runs of one step of one lane. The runs are locked first and read again by the next statement, so
--- that a run that another claim has split in the meantime is seen as it is now, not as it was when this claim started.
--- All statements after the first find their runs with `seq = any(…)`, which is an index look-up under any plan. A join
--- might read the whole lane, including dead rows below the watermark that a long transaction keeps.
+-- Claims from many lanes, or from many short runs of one: the same as claim_few, but all in one statement. The runs are locked
+-- first and read again by the next statement, so that a run that another claim has split in the meantime is seen as it is now.
+-- From then on they are found by their places, which cannot change while they are locked: a join might read the whole lane,
+-- including dead rows below the watermark that a long transaction keeps. Lanes with runs of paused or cancelled jobs among
+-- these, and those of parked queues, are left to claim_few.
 create or replace function forebay.claim_many(
-    worker_id bigint, step int, lane bigint, head bigint, quota int, max_rows int, is_reading boolean, lease_s float8,
-    at timestamptz
+    worker_id bigint, steps int[], lanes bigint[], heads bigint[], quotas int[], max_rows int[], reading int[],
+    lease_s float8, at timestamptz
 ) returns table (
     token bigint, step_id int, lane_id bigint, job_id bigint, owner_id bigint, attempt smallint, seq bigint, rest int,
     first_n int, last_n int, ns int[], inputs text[], results text[], version_id int
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
-    parked_queue text;
-    room int := quota;
-    is_of_key boolean;
-    locked bigint[];
+    apart int[];
+    place int;
+    runs tid[];
+    of_keys bigint[];  -- lanes in which tasks wait for a key of a limit: their leases belong to the lanes of their jobs
 begin
-    select case when q.parked is not null then q.name end, l.limit_name <> '' into parked_queue, is_of_key
-    from forebay.step s
-    join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
-    join forebay.lane l on l.id = lane and not l.paused
-    where s.id = step;
-    if not found then
-        return;
-    elsif parked_queue is not null then
-        room := 1;
-    end if;
-    locked := array(
-        select r.seq from forebay.ready r where r.step_id = step and r.lane_id = lane and r.seq > head
-        order by r.step_id, r.lane_id, r.seq limit max_rows for update skip locked);
-    if cardinality(locked) = 0 or parked_queue is not null and not forebay.try_parked_queue(parked_queue, at) then
+    with asked as materialized (
+        select a.*, q.parked is not null as is_parked, l.limit_name <> '' as is_of_key
+        from unnest(steps, lanes, heads, max_rows) with ordinality as a(step_id, lane_id, head, max_rows, place)
+        join forebay.step s on s.id = a.step_id
+        join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
+        join forebay.lane l on l.id = a.lane_id and not l.paused
+    ),
+    locked as materialized (
+        select a.place, k.run, k.state
+        from asked a cross join lateral (
+            select r.ctid as run, coalesce(j.state, 'CANCELLED') as state
+            from forebay.ready r left join forebay.job j on j.id = r.job_id
+            where r.step_id = a.step_id and r.lane_id = a.lane_id and r.seq > a.head
+            order by r.step_id, r.lane_id, r.seq limit a.max_rows for update of r skip locked) k
+        where not a.is_parked
+    ),
+    set_apart as materialized (
+        select a.place from asked a where a.is_parked
+        union
+        select k.place from locked k where k.state in ('PAUSED', 'CANCELLED')
+    )
+    select array(select s.place from set_apart s order by s.place),
+           array(select k.run from locked k where (k.place in (select s.place from set_apart s)) is not true),
+           array(select a.lane_id from asked a where a.is_of_key)
+    into apart, runs, of_keys;
+    foreach place in array apart loop
+        return query select * from forebay.claim_few(
+            worker_id, steps[place], lanes[place], heads[place], quotas[place], max_rows[place], steps[place] = any(reading),
+            lease_s, at);
+    end loop;
+    if cardinality(runs) = 0 then
         return;
     end if;
     return query
     with seen as materialized (
-        select r.*, coalesce(j.state, 'CANCELLED') as state, coalesce(j.version_id, -j.pipeline_id) as version_id,
-               case when is_of_key then j.lane_id else lane end as home
-        from forebay.ready r left join forebay.job j on j.id = r.job_id
-        where r.step_id = step and r.lane_id = lane and r.seq = any(locked)
+        select r.ctid as run, r.*, coalesce(j.version_id, -j.pipeline_id) as version_id,
+               case when r.lane_id = any(of_keys) then j.lane_id else r.lane_id end as home
+        from forebay.ready r join forebay.job j on j.id = r.job_id where r.ctid = any(runs)
     ),
-    set_aside as (
-        update forebay.ready r set lane_id = l.id
-        from forebay.lane l
-        where r.step_id = step and r.lane_id = lane and r.seq = any(array(select s.seq from seen s where s.state = 'PAUSED'))
-          and l.job_id = r.job_id and l.job_id <> 0 and l.limit_name = ''
-    ),
-    summed as (
-        select s.*, s.last_n - s.first_n + 1 as size, sum(s.last_n - s.first_n + 1) over (order by s.seq) as upto
-        from seen s where s.state not in ('PAUSED', 'CANCELLED')
+    summed as (  -- in the order of the lane, in which the tasks are returned
+        select s.*, a.quota, s.last_n - s.first_n + 1 as size,
+               sum(s.last_n - s.first_n + 1) over (partition by s.step_id, s.lane_id order by s.seq) as upto
+        from seen s
+        join unnest(steps, lanes, quotas) as a(step_id, lane_id, quota) on a.step_id = s.step_id and a.lane_id = s.lane_id
     ),
     taken as materialized (
-        select forebay.next_token() as token, s.*,
-               least(s.last_n, s.first_n + (room - (s.upto - s.size)) - 1)::int as end_n
-        from summed s where s.upto - s.size < room
+        select forebay.next_token() as token, s.*, s.step_id = any(reading) as is_reading,
+               least(s.last_n, s.first_n + (s.quota - (s.upto - s.size)) - 1)::int as end_n
+        from summed s where s.upto - s.size < s.quota
     ),
     used_up as (
-        delete from forebay.ready r
-        where r.step_id = step and r.lane_id = lane and r.seq = any(array(
-            select t.seq from taken t where t.end_n = t.last_n
-            union all
-            select s.seq from seen s where s.state = 'CANCELLED'))
+        delete from forebay.ready r where r.ctid = any(array(select t.run from taken t where t.end_n = t.last_n))
     ),
-    cut as (
-        update forebay.ready r set first_n = (select t.end_n + 1 from taken t where t.end_n < t.last_n)  -- only the last run
-        where r.step_id = step and r.lane_id = lane and r.seq = any(array(
-            select t.seq from taken t where t.end_n < t.last_n))
+    cut as (  -- only the last run of a lane
+        update forebay.ready r set first_n = t.end_n + 1 from taken t where t.end_n < t.last_n and r.ctid = t.run
     ),
     leased as (
         insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
-        select t.token, step, t.home, t.job_id, t.owner_id, claim_many.worker_id, t.attempt + 1, at,
+        select t.token, t.step_id, t.home, t.job_id, t.owner_id, claim_many.worker_id, t.attempt + 1, at,
                at + make_interval(secs => lease_s), int4multirange(int4range(t.first_n, t.end_n, '[]'))
         from taken t
     )
-    select t.token, step, lane, t.job_id, t.owner_id, (t.attempt + 1)::smallint, t.seq, t.last_n - t.end_n, t.first_n,
+    select t.token, t.step_id, t.lane_id, t.job_id, t.owner_id, (t.attempt + 1)::smallint, t.seq, t.last_n - t.end_n, t.first_n,
            t.end_n, i.ns, i.inputs, i.results, t.version_id
     from taken t
     cross join lateral (
         select array_agg(i.n) as ns, array_agg(case when not b.large then i.input::text end) as inputs,
-               case when is_reading then array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end) end as results
-        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, i.normalized, is_reading) as large) b
+               array_agg(case when not b.large then forebay.returned(i.result, i.normalized)::text end)
+                   filter (where t.is_reading) as results
+        from forebay.item i cross join lateral (select forebay.is_large(i.input, i.result, i.normalized, t.is_reading) as large) b
         where i.job_id = t.job_id and i.n between t.first_n and t.end_n and i.status = 'PENDING') i;
 end $$;

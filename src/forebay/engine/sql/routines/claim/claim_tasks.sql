@@ -18,13 +18,11 @@ declare
     -- reports are stale; the commit of a report also writes the claims before it.
     commits text := set_config('synchronous_commit', 'off', true);
 begin
-    for i in 1 .. cardinality(steps) loop
-        if max_rows[i] <= 8 then
-            return query select * from forebay.claim_few(
-                worker_id, steps[i], lanes[i], heads[i], quotas[i], max_rows[i], steps[i] = any(reading), lease_s, at);
-        else
-            return query select * from forebay.claim_many(
-                worker_id, steps[i], lanes[i], heads[i], quotas[i], max_rows[i], steps[i] = any(reading), lease_s, at);
-        end if;
-    end loop;
+    if cardinality(steps) = 1 and max_rows[1] <= 8 then
+        return query select * from forebay.claim_few(
+            worker_id, steps[1], lanes[1], heads[1], quotas[1], max_rows[1], steps[1] = any(reading), lease_s, at);
+    else
+        return query select * from forebay.claim_many(
+            worker_id, steps, lanes, heads, quotas, max_rows, reading, lease_s, at);
+    end if;
 end $$;

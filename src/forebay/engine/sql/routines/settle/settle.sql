@@ -25,15 +25,28 @@ with report as materialized (
         unnest(spents), unnest(ends_items), unnest(classes), unnest(reasons), generate_series(1, cardinality(tokens))
     ) as r(token, n, outcome, result, started, again_at, spent, ends_item, class, reason, place)
 ),
-held as materialized (
+asked as materialized (  -- the reports of each lease
+    select r.token, count(*) as reports, min(r.n) as first_n, max(r.n) as last_n from report r group by r.token
+),
+-- The leases all of whose tasks are reported. `= any` finds them in the order of tokens, so that two transactions never wait for
+-- each other; `in … is true` uses a hash table under any statistics: those of this table may be from when it was empty.
+ended as (
+    delete from forebay.lease l
+    where l.token = any(tokens)
+      and ((l.token, lower(l.ns), upper(l.ns)) in (
+          select a.token, a.first_n, a.last_n + 1 from asked a where a.reports = a.last_n - a.first_n + 1)) is true
+    returning l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt, l.claimed_at
+),
+cut as materialized (  -- the others that exist
     select l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt, l.claimed_at from forebay.lease l
-    where l.token = any(tokens) order by l.token for update
+    where (select count(*) from ended) < (select count(*) from asked)
+      and l.token = any(tokens) and l.token not in (select e.token from ended e)
+    order by l.token for update
 ),
 task as materialized (  -- a lease, with data of its step and job
     select h.*, s.bit, coalesce(v.downstream, 0) as downstream, coalesce(v.optional, false) as optional, s.name as step,
-           coalesce(j.version_id, -j.pipeline_id) as version_id, case when s.after_all then j.job_steps else j.steps end as mask,
-           (select sum(upper(r) - lower(r)) from unnest(h.ns) r) as size
-    from held h
+           coalesce(j.version_id, -j.pipeline_id) as version_id, case when s.after_all then j.job_steps else j.steps end as mask
+    from (select e.*, false as is_cut from ended e union all select c.*, true from cut c) h
     join forebay.step s on s.id = h.step_id
     -- One job for each lease: a plan made while the tables were small would pair all jobs with all leases of a step.
     cross join lateral (
@@ -42,7 +55,7 @@ task as materialized (  -- a lease, with data of its step and job
     left join forebay.version_step v on v.version_id = coalesce(j.version_id, -j.pipeline_id) and v.bit = s.bit
 ),
 valid as materialized (
-    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.version_id, t.attempt, t.claimed_at, t.mask, t.size, t.step, t.bit,
+    select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.version_id, t.attempt, t.claimed_at, t.mask, t.is_cut, t.step, t.bit,
            case when f.done then t.bit else 0 end as adds_done,
            case when not f.dead then 0 when r.ends_item then t.mask else t.bit | t.downstream end as adds_dead,
            case when not f.dead then 'DONE' when r.outcome in ('ERROR', 'NOT_FOUND') then r.outcome::text
@@ -53,12 +66,6 @@ valid as materialized (
         select d.done, not d.done and r.again_at is null as dead
         from (select r.again_at is null and (
                   r.outcome = 'DONE' or r.ends_item is not true and (r.outcome = 'SKIPPED' or t.optional)) as done) d) f
-),
-counts as materialized (
-    select v.token, count(*) < v.size as is_cut from valid v group by v.token, v.size
-),
-ended as (
-    delete from forebay.lease l using counts c where l.token = c.token and not c.is_cut
 ),
 saved as (
     update forebay.item i set
@@ -111,11 +118,6 @@ tally as materialized (
                filter (where outcome = 'ERROR') as failure
     from saved group by job_id
 ),
--- In one order, so that two settles never wait for each other. The counts are carried along: joining them again would
--- compare each job of the batch with each other.
-locked as materialized (
-    select t.* from tally t join forebay.job j on j.id = t.job_id order by j.id for no key update of j
-),
 counted as (
     update forebay.job j set
         done = j.done + t.done,
@@ -129,7 +131,8 @@ counted as (
         last_error = case when forebay.is_over(j, t.closed, t.own) and j.error + t.error = 0 and t.own is distinct from 'ERROR'
                           then null else coalesce(t.failure::jsonb, j.last_error) end,
         updated_at = at
-    from locked t
+    -- In one order, so that two settles never wait for each other.
+    from (select * from tally order by job_id) t
     where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null
           -- updated at most once a second; for a job with one item, heartbeat_at uses the item
           or j.state in ('RUNNING', 'PAUSED') and (t.failure is not null or j.total > 1 and j.updated_at < at - interval '1 second'))
@@ -149,7 +152,7 @@ select (select count(*) from valid),
        case when (select count(*) from valid) < cardinality(tokens) then array(
            select r.n from report r where not exists (select from valid v where v.token = r.token and v.n = r.n)
            order by r.token, r.n) else '{}' end,
-       array(select c.token from counts c where c.is_cut),
+       array(select distinct v.token from valid v where v.is_cut),
        array(select (s.job_id, s.n, s.step_id, s.lane_id, s.owner_id, s.version_id, s.mask, s.status, s.done, s.dead,
                      s.adds_done, s.adds_dead, s.outcome, s.attempt, s.spent, s.again_at, s.class, s.reason)::forebay.follow_up_task
              from saved s where s.status = 'PENDING' or s.outcome <> 'DONE'),
@@ -163,6 +166,7 @@ if cardinality(cut_leases) > 0 then
     from (select t.token, range_agg(int4range(t.n, t.n, '[]')) as ns from unnest(tokens, task_ns) t(token, n)
           where (t.token in (select unnest(cut_leases))) is true group by t.token) r
     where l.token = r.token;
+    delete from forebay.lease l where l.token = any(cut_leases) and isempty(l.ns);  -- what was reported surrounded a gap
 end if;
 if cardinality(settled_tasks) > 0 or cardinality(jobs_due) > 0 then
     select f.steps, f.lanes, f.seqs into steps, lanes, seqs from forebay.follow_up(settled_tasks, jobs_due, at) f;
