@@ -416,7 +416,8 @@ class VersionsMachine(RuleBasedStateMachine):
     @when(lambda self: self.seen.jobs)
     def control(self, pick: int, n: int, verb: str, stays: bool) -> None:
         job = sorted(self.seen.jobs)[pick % len(self.seen.jobs)]
-        now, args = self.tick(), [job, n] if verb.endswith("_item") else [job]
+        now = self.tick()
+        args: list[Any] = [job, n] if verb.endswith("_item") else [job]
         if verb == "reprocess":
             args.append(["DONE", "ERROR", "SKIPPED", "NOT_FOUND"])
         slots = ", ".join(f"${k}" for k in range(1, len(args) + 1))
