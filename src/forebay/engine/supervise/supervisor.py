@@ -188,7 +188,8 @@ def report_worker_id(worker_id: int) -> None:
     """Tell the supervisor which worker this process is. In a process that is not supervised, this does nothing."""
     fd = os.environ.pop(_REPORT, None)
     if fd is not None:
-        os.write(int(fd), str(worker_id).encode())
+        with contextlib.suppress(BrokenPipeError):  # the supervisor has just died; `watch_parent` ends this process
+            os.write(int(fd), str(worker_id).encode())
         os.close(int(fd))
 
 
