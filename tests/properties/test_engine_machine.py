@@ -461,8 +461,8 @@ class EngineMachine(RuleBasedStateMachine):
         assert self.bench.delete_finished(now, 30) == self.model.delete_finished(now - 30 * DAY)
 
     def _lose_lane(self) -> None:
-        """An owner's lane is tidied away while runs are written to it; the sweep gives them another."""
-        used = {e.lane for e in self.seen.leases.values()}
+        """An owner's lane is gone, as earlier releases left it; the sweep gives its ready runs another."""
+        used = {r.lane for runs in (self.seen.leases.values(), self.seen.scheduled) for r in runs}
         idle = [lane for lane, (_, job, _) in self.seen.lanes.items() if job == 0 and lane not in used]
         if idle:
             self.bench.fetch("delete from forebay.lane where id = $1", min(idle))
