@@ -82,7 +82,7 @@ class PreviousWorker:
             names = {r["name"]: r["known_name"] for r in renamed}
         step = self._steps[step_id]
         self.ran += [(job_id, n, step) for n in ns or ()]
-        given = [json.loads(text or "{}") for text in results or [None] * len(ns or ())]
+        given: list[dict[str, Any]] = [json.loads(text or "{}") for text in results or [None] * len(ns or ())]
         there = {here: name for name, here in names.items()}
         return [
             Task(

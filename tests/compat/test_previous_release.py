@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections import Counter
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -128,15 +127,14 @@ async def test_workers_of_both_releases_finish_jobs_of_both_versions(dsn: str, c
     await _work_as_before(before)
     async with working(dsn, shop_of_now(ran)), asyncio.timeout(60):
         new = await _submit(conn, 30)
-        for rounds in itertools.count():
+        for _ in range(3):
             await _work_as_before(before)
-            if rounds == 3:  # it starts again, beside workers of the new release
-                await before.stop()
-                earlier, before = before, await PreviousWorker.start(conn, BEFORE)
-                before.ran += earlier.ran
-                newest = await _submit(conn, 1)
-            if rounds >= 3 and not await conn.fetchval(_OPEN):
-                break
+        await before.stop()  # it starts again, beside workers of the new release
+        earlier, before = before, await PreviousWorker.start(conn, BEFORE)
+        before.ran += earlier.ran
+        newest = await _submit(conn, 1)
+        while await conn.fetchval(_OPEN):
+            await _work_as_before(before)
     await before.stop()
     steps: dict[int, list[int]] = {}
     for row in await conn.fetch(_DONE):

@@ -77,7 +77,8 @@ class Transactions:
         self.run(self._reset())
 
     async def _reset(self) -> None:
-        found, self.open = [each for each in self.open if each is not None], [None] * self._count
+        found = [each for each in self.open if each is not None]
+        self.open[:] = [None] * self._count
         for each in found:
             each.task.cancel()
             await asyncio.wait([each.task])

@@ -412,7 +412,7 @@ class EngineMachine(RuleBasedStateMachine):
 
     @rule(
         seconds=st.sampled_from((0, 0, 0, 1, 31, 61, 61, 700, 7200, 31 * 86_400)),
-        sweep=st.sampled_from(("promote", "expire", "expire", "reap", "reap", "tidy", "delete", "none")),
+        sweep=st.sampled_from(("promote", "expire", "expire", "reap", "reap", "tidy", "delete", "lose lane", "none")),
     )
     def advance(self, seconds: int, sweep: str) -> None:
         """Time passes, and a sweep comes by."""
@@ -423,6 +423,7 @@ class EngineMachine(RuleBasedStateMachine):
             "reap": self._reap,
             "tidy": self._tidy,
             "delete": self._delete,
+            "lose lane": self._lose_lane,
         }
         if sweep in sweeps:
             sweeps[sweep]()
@@ -458,6 +459,14 @@ class EngineMachine(RuleBasedStateMachine):
         now = self.tick()
         self._ask_for_nothing()
         assert self.bench.delete_finished(now, 30) == self.model.delete_finished(now - 30 * DAY)
+
+    def _lose_lane(self) -> None:
+        """An owner's lane is gone, as earlier releases left it; the sweep gives its ready runs another."""
+        used = {r.lane for runs in (self.seen.leases.values(), self.seen.scheduled) for r in runs}
+        idle = [lane for lane, (_, job, _) in self.seen.lanes.items() if job == 0 and lane not in used]
+        if idle:
+            self.bench.fetch("delete from forebay.lane where id = $1", min(idle))
+            self._tidy()
 
     # -- people -------------------------------------------------------------------------------------------------------
 

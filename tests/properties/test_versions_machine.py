@@ -150,6 +150,7 @@ class VersionsMachine(RuleBasedStateMachine):
         places = [place for place in range(CONNECTIONS) if self.transactions.can_end(place)]
         assert places, "all transactions wait for each other"
         self.transactions.end(places[0], commit=True)
+        self.agrees()
 
     def _end_all(self) -> None:
         while any(self.transactions.open):
@@ -416,8 +417,7 @@ class VersionsMachine(RuleBasedStateMachine):
     @when(lambda self: self.seen.jobs)
     def control(self, pick: int, n: int, verb: str, stays: bool) -> None:
         job = sorted(self.seen.jobs)[pick % len(self.seen.jobs)]
-        now = self.tick()
-        args: list[Any] = [job, n] if verb.endswith("_item") else [job]
+        now, args = self.tick(), list[Any]([job, n] if verb.endswith("_item") else [job])
         if verb == "reprocess":
             args.append(["DONE", "ERROR", "SKIPPED", "NOT_FOUND"])
         slots = ", ".join(f"${k}" for k in range(1, len(args) + 1))
@@ -463,7 +463,6 @@ class VersionsMachine(RuleBasedStateMachine):
         if not hasattr(self, "seen") or sys.exc_info()[0] is not None:  # it has failed already
             return
         self._end_all()
-        self.agrees()
         while self.workers:
             self._stop_last()
         self.tick(601)  # lost workers may come back for ten minutes: until then, a known release stays behind theirs
