@@ -65,8 +65,6 @@ class Lease:
 
     def missing(self) -> list[int]:
         """The tasks of the run whose items have ended."""
-        if len(self.ns) == self.size:
-            return []
         return sorted(set(range(self.first_n, self.last_n + 1)).difference(self.ns))
 
 

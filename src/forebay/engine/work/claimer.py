@@ -370,8 +370,9 @@ class Claimer:
     def _accept(self, leases: list[Lease]) -> None:
         for lease in leases:
             self._leases.add(lease)
-            for n in lease.missing():
-                self._cancel_missing(lease, n)
+            if len(lease.ns) < lease.open:
+                for n in lease.missing():
+                    self._cancel_missing(lease, n)
             if not self._stopped:  # otherwise the claim returned too late, and the lease is released with the others
                 lane = self._lanes_of(lease.step_id, lease.lane_id).lanes[lease.lane_id]
                 if lease.step_id in self._keys:

@@ -20,7 +20,7 @@ from forebay.tuning import Concurrency, FailureSpike
 from forebay.types import ErrorClass, Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Lease
@@ -268,8 +268,7 @@ class StepExecutor:
         attempt = self._begin(slot, lease, index, began)
         if self._is_on_thread:
             attempt.batch = (attempt,)
-        owners = (lease.owner_id,)
-        self._hold(owners)
+        self._hold(lease.owner_id)
         has_waited = False
         try:
             args = self._arguments.at_hand(lease, index) or await self._arguments.read(attempt)
@@ -290,7 +289,10 @@ class StepExecutor:
         except (Exception, SystemExit) as error:
             self._fail(attempt, error)
         finally:
-            self._let_end(slot, [attempt], owners)
+            self.running.discard(attempt)
+            self._let_go(lease.owner_id)
+            if attempt.stop is not None:
+                _forget_cancellation(slot)
         if has_waited:
             end_wait(attempt)
         ended = self._last_end = time.monotonic()
@@ -330,13 +332,18 @@ class StepExecutor:
         attempts = [self._begin(slot, lease, index, began) for lease, index in tasks]
         attempts[0].batch = attempts
         owners = {lease.owner_id for lease, _ in tasks}
-        self._hold(owners)
+        for owner_id in owners:
+            self._hold(owner_id)
         try:
             await self._call_batch(attempts, tasks)
         except asyncio.CancelledError:
             self._stopped(slot, attempts)
         finally:
-            self._let_end(slot, attempts, owners)
+            self.running.difference_update(attempts)
+            for owner_id in owners:
+                self._let_go(owner_id)
+            if any(attempt.stop for attempt in attempts):
+                _forget_cancellation(slot)
         ended = self._last_end = time.monotonic()
         for attempt in attempts:
             self._note_used(
@@ -417,19 +424,14 @@ class StepExecutor:
             else:
                 report_error(attempt, self.step, TransientError("the step cancelled itself"))
 
-    def _hold(self, owners: Iterable[int]) -> None:
-        for owner_id in owners:
-            self._held[owner_id] = self._held.get(owner_id, 0) + 1
+    def _hold(self, owner_id: int) -> None:
+        self._held[owner_id] = self._held.get(owner_id, 0) + 1
 
-    def _let_end(self, slot: asyncio.Task[Any], attempts: list[Attempt], owners: Iterable[int]) -> None:
-        self.running.difference_update(attempts)
-        for owner_id in owners:
+    def _let_go(self, owner_id: int) -> None:
+        if self._held[owner_id] == 1:
+            del self._held[owner_id]
+        else:
             self._held[owner_id] -= 1
-            if not self._held[owner_id]:
-                del self._held[owner_id]
-        if any(attempt.stop for attempt in attempts):
-            while slot.uncancel():  # a cancellation of these attempts must not affect the slot's next tasks
-                pass
 
     def _note_used(self, lane_id: int, seconds: float) -> None:
         count, used = self._used.get(lane_id, (0, 0.0))
@@ -499,6 +501,12 @@ class StepExecutor:
             "concurrency": self.concurrency.describe(),
             "failures": self.spike.describe(),
         }
+
+
+def _forget_cancellation(slot: asyncio.Task[Any]) -> None:
+    """A cancellation of attempts that have ended must not affect the slot's next tasks."""
+    while slot.uncancel():
+        pass
 
 
 def _checked(values: list[Any], size: int) -> list[Any]:

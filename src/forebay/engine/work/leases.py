@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from forebay.engine.db import tasks
@@ -39,30 +38,27 @@ class LeaseBook:
         self._held: dict[int, Lease] = {}
         self._arrivals: set[asyncio.Event] = set()  # of claims in progress
         self._tasks: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # tasks by step and lane
-        self._owners: dict[int, Counter[int]] = {step_id: Counter() for step_id in executors}  # tasks by step and owner
+        self._owners: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # tasks by step and owner
 
     def __len__(self) -> int:
         return len(self._held)
 
     def add(self, lease: Lease) -> None:
-        lease.open = lease.size
+        lease.open = size = lease.size
         lease.held_since = time.monotonic()
         self._held[lease.token] = lease
-        tasks_of = self._tasks[lease.step_id]
-        tasks_of[lease.lane_id] = tasks_of.get(lease.lane_id, 0) + lease.size
-        self._owners[lease.step_id][lease.owner_id] += lease.size
+        for counts, key in ((self._tasks[lease.step_id], lease.lane_id), (self._owners[lease.step_id], lease.owner_id)):
+            counts[key] = counts.get(key, 0) + size
 
     def _forget(self, lease: Lease) -> None:
         if self._held.pop(lease.token, None) is None:
             return
-        tasks_of = self._tasks[lease.step_id]
-        tasks_of[lease.lane_id] -= lease.size
-        if not tasks_of[lease.lane_id]:
-            del tasks_of[lease.lane_id]
-        owners = self._owners[lease.step_id]
-        owners[lease.owner_id] -= lease.size
-        if not owners[lease.owner_id]:
-            del owners[lease.owner_id]
+        size = lease.size
+        for counts, key in ((self._tasks[lease.step_id], lease.lane_id), (self._owners[lease.step_id], lease.owner_id)):
+            if counts[key] == size:
+                del counts[key]
+            else:
+                counts[key] -= size
 
     def served(self, step_id: int) -> set[int]:
         """The lanes that have more tasks of this step here, settled or not, than can run concurrently."""

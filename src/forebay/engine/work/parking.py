@@ -41,13 +41,13 @@ class QueueParking:
 
     def note(self, attempt: Attempt) -> None:
         """React to the end of an attempt."""
-        failure = attempt.failure
-        if failure is ErrorClass.RESOURCE:
+        if attempt.outcome is None:
+            if self._backoff.pause or self.parked:
+                self._succeeded(attempt)
+        elif attempt.failure is ErrorClass.RESOURCE:
             self._hold(attempt)
-        elif failure is ErrorClass.CONFIG:
+        elif attempt.failure is ErrorClass.CONFIG:
             self._park(attempt)
-        elif (self._backoff.pause or self.parked) and attempt.outcome is None:
-            self._succeeded(attempt)
 
     def _hold(self, attempt: Attempt) -> None:
         """Pause the claims. Tasks that fail together count once."""
