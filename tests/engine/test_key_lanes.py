@@ -13,8 +13,10 @@ import asyncpg
 import pytest
 
 from forebay import Limit, Pipeline, TaskInfo
+from forebay.engine.db.registry import register
+from forebay.engine.work.worker import Worker
 from forebay.settings import Settings
-from forebay.testing import testbed
+from forebay.testing import ManualClock, testbed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -290,3 +292,66 @@ def test_a_function_that_takes_the_input_only_is_a_key() -> None:
     assert Limit("a", rate=1, key=str).key_of(7, task) == "7"
     assert Limit("a", rate=1, key=lambda value, suffix="!": f"{value}{suffix}").key_of(7, task) == "7!"
     assert Limit("a", rate=1, key=lambda value, about: f"{value} {about.owner}").key_of(7, task) == "7 ann"
+
+
+# -- several workers ----------------------------------------------------------------------------------------------
+
+
+async def test_two_workers_serve_the_lanes_of_a_key_together(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    clock = ManualClock()
+    async with (
+        testbed(dsn, [fetching(started)], migrated=True, clock=clock) as first,
+        testbed(dsn, [fetching(started)], migrated=True, clock=clock) as second,
+    ):
+        await submit_each(conn, pages("ann", 600), "ann")
+        await asyncio.gather(first.run(), second.run())
+        await submit_each(conn, pages("ben", 1), "ben")
+        await asyncio.gather(first.run(), second.run())
+        started.clear()
+        for _ in range(60):  # 3 s, in which a key admits 15 starts and one more
+            clock.advance(0.05)
+            await asyncio.gather(first.run(), second.run())
+            if len(started) == 3:
+                assert "ben" in started
+        assert 10 <= len(started) <= 16
+        assert await conn.fetchval("select max(attempt) from forebay.attempt") == 1
+        assert await conn.fetchval("select count(*) from forebay.attempt where outcome <> 'DONE'") == 0
+
+
+async def test_a_wake_up_for_the_lane_of_a_key_claims_no_more_than_the_key_admits(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    started: list[str] = []
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    await conn.add_listener("forebay", lambda *about: heard.put_nowait(str(about[3])))
+    clock = ManualClock()
+    async with testbed(dsn, [fetching(started)], migrated=True, clock=clock) as bed:
+        await submit_each(conn, pages("ann", 20), "ann")
+        await bed.run()
+    async with asyncio.timeout(30):
+        while not (message := await heard.get()).startswith("key "):
+            pass
+    async with testbed(dsn, [fetching(started)], migrated=True, clock=clock) as bed:
+        started.clear()
+        worker = bed.worker
+        worker._on_message(message)
+        assert worker._claimer._poll_requested, "the key of the lane is read before the lane is claimed from"
+        await bed.run()
+        assert worker._claimer.has_line("site", "a.example")
+        worker._on_message(message)
+        await bed.run()
+        assert len(started) <= 1
+
+
+async def test_a_worker_for_some_lanes_also_serves_the_lanes_of_their_keys(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    started: list[str] = []
+    pipeline = fetching(started, Limit("site", concurrency=1, key=host))
+    await register(conn, pipeline.definition())
+    job = await pipeline.submit_many(conn, pages("ann", 20))
+    lanes = await conn.fetchval("select array_agg(id) from forebay.lane")
+    worker = Worker(dsn, [pipeline], lanes=frozenset(lanes))
+    await worker.run_slice(30, [job.job_id])
+    assert len(started) == 20

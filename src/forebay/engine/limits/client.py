@@ -338,7 +338,8 @@ class LimitClient:
         now = self.now()
         for limiter, ask, grant in zip(limiters, asks, grants, strict=True):
             self._counts["sent_away"] += limiter.receive(ask, grant, sent, now)
-            if limiter.starved and limiter.free(now) > 0:
+            # For a key also if it got nothing: the request may have been made before the demand, to return idle slots.
+            if limiter.starved and (limiter.keyed or limiter.free(now) > 0):
                 self._end_starving(limiter)
 
     def _end_starving(self, limiter: SlotLimiter) -> None:

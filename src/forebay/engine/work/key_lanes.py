@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from itertools import count
+from math import isinf
 from typing import TYPE_CHECKING
 
 from forebay.engine.work.lanes import StepLanes
@@ -24,6 +25,7 @@ Key = tuple[str, str]  # the name of a limit, and a key
 
 _MIN_PAUSE = 0.005  # seconds between two looks at a key that nobody has called for
 _MAX_PAUSE = 30.0
+_ASKING_PAUSE = 1.0  # the same while the database is asked; its answer leads to a look at once
 _MAX_KNOWN = 100_000  # lanes whose key is remembered
 
 
@@ -104,7 +106,7 @@ class KeyLanes:
             capacity -= sum(claim.quota for claim in picked)
             claims += picked
             if self.has_line(key):
-                self.look_at(key, min(max(pause, _MIN_PAUSE), _MAX_PAUSE))
+                self.look_at(key, _ASKING_PAUSE if isinf(pause) else min(max(pause, _MIN_PAUSE), _MAX_PAUSE))
         return claims
 
     def claimed(self, lane_id: int) -> None:
