@@ -50,7 +50,7 @@ task as materialized (  -- a lease, with data of its step and job
     join forebay.step s on s.id = h.step_id
     -- One job for each lease: a plan made while the tables were small would pair all jobs with all leases of a step.
     cross join lateral (
-        select j.version_id, j.pipeline_id, j.job_steps, j.steps from forebay.job j where j.id = h.job_id limit 1) j
+        select j.version_id, j.pipeline_id, j.job_steps, j.steps from forebay.job j where j.id = h.job_id offset 0) j
     -- by its bit: the job may have changed to a version in which the step needs others, or is gone
     left join forebay.version_step v on v.version_id = coalesce(j.version_id, -j.pipeline_id) and v.bit = s.bit
 ),
