@@ -126,21 +126,6 @@ async def test_a_large_value_is_large_although_little_of_it_is_stored(db: Db) ->
     assert len(small[0]) > 1000
 
 
-async def test_a_key_whose_job_is_deleted_while_it_is_looked_up_is_free(db: Db) -> None:
-    """The trigger deletes the job between the two statements, as the retention might."""
-    await db.register(step("x"))
-    first = await db.one("select job_id from forebay.submit('p', '1', 'ann', key => 'k')")
-    await db.execute(
-        """create function vanish() returns trigger language plpgsql as $$
-           begin delete from forebay.job where key = 'k' and id = 1; return null; end $$;
-           create trigger vanish after insert on forebay.job for each statement execute function vanish()"""
-    )
-    assert first == 1
-    second = await db.row("select * from forebay.submit('p', '2', 'ann', key => 'k')")
-    assert second["created"]
-    assert second["job_id"] != first
-
-
 async def test_the_time_of_throttling_is_carried_along(db: Db) -> None:
     """It does not depend on the history of attempts."""
 
