@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay import Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Snooze
+from forebay import Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Snooze, Statement
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
 
@@ -20,7 +20,7 @@ _events: dict[str, asyncio.Event] = {}  # of the present test
 
 
 @accounts.step(retry=Retry(attempts=1))
-async def book(ctx: Context, what: str) -> Any:  # noqa: C901 - one case for each way to end
+async def book(ctx: Context, what: str) -> Any:  # noqa: C901, PLR0911 - one case for each way to end
     async with ctx.transaction() as conn:
         count = await conn.fetchval("update counter set visits = visits + 1 returning visits")
     match what:
@@ -36,6 +36,8 @@ async def book(ctx: Context, what: str) -> Any:  # noqa: C901 - one case for eac
             return Done(count, writes=[Rows("entry", [{"id": count}])])
         case "broken writes":
             return Done(count, writes=[Rows("entry", [{"id": 0}])])
+        case "unusable writes":
+            return Done(count, writes=[Statement("select 1", ("one too many",))])
         case "undo a block":
             with pytest.raises(asyncpg.UniqueViolationError):
                 await _violate(ctx)
@@ -88,6 +90,7 @@ async def test_what_the_step_returns_decides(dsn: str) -> None:
             ("writes", "DONE", 1),
             ("broken writes", "ERROR", 0),
             ("deferred", "ERROR", 0),
+            ("unusable writes", "ERROR", 0),
         ):
             await bed.pool.execute("update counter set visits = 0")
             job = await bed.submit(accounts, what)
@@ -97,7 +100,8 @@ async def test_what_the_step_returns_decides(dsn: str) -> None:
             if status == "ERROR" and what != "raise":
                 assert item.error is not None
                 assert item.error["class"] == "data"
-                assert item.error["reason"].startswith("the transaction of the step was rejected: duplicate key value")
+                what_failed = "writes of the step were" if what == "unusable writes" else "transaction of the step was"
+                assert item.error["reason"].startswith(f"the {what_failed} rejected: ")
         assert await bed.pool.fetchval("select array_agg(id order by id) from entry") == [0, 1]
 
 

@@ -200,7 +200,8 @@ class Settler:
         if not await tasks.hold(conn, [report.lease.token], [report.n]):
             return None
         columns = await self._settled_columns(conn, [report])
-        await self._writer.apply(conn, report.writes)
+        if report.writes:
+            await self._write(conn, [report], again=False)
         return await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
 
     async def _write_rows(self, conn: Connection, batch: list[Attempt], *, again: bool) -> None:

@@ -150,7 +150,8 @@ class StepTransactions:
             self._fail(attempt, own.overdue_reason if own.is_overdue else lost)
         except (DataError, *REJECTED) as error:
             _drop_result(attempt)
-            reason = f"the transaction of the step was rejected: {message_without_values(error)}"
+            rejected = f"the transaction of the step was rejected: {message_without_values(error)}"
+            reason = str(error) if isinstance(error, DataError) else rejected
             attempt.fail("ERROR", reason=reason, error_class=DataError.error_class)
         return False
 
