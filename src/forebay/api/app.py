@@ -122,6 +122,7 @@ _PROBLEMS: dict[int | str, str] = {
     404: "Not there",
     409: "Not possible in the current state",
     413: "Too large",
+    415: "The media type is not supported",
     422: "A field is invalid: `errors` names it and the reason",
     429: "A limit is reached: `Retry-After` says when to try again",
     503: "The database is unavailable or the server is busy: `Retry-After` says when to try again",
