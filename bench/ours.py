@@ -274,9 +274,11 @@ class Forebay:
         """The statement that makes the cells of its grid."""
         return str(await conn.fetchval("select forebay.grid_query($1, 'plain', 0, $2)", job, count))
 
-    async def export_csv(self, conn: asyncpg.Connection, job: int, sink: Callable[[bytes], Coroutine]) -> int:
+    async def export_csv(
+        self, conn: asyncpg.Connection, job: int, sink: Callable[[bytes], Coroutine[object, object, None]]
+    ) -> int:
         """Write its grid; answers the rows."""
-        async with grids.reading(conn, job, grids.Part()) as grid:
+        async with grids.reading(conn, job, grids.GridSelection()) as grid:
             file = GridFile(grid, "csv")
             await file.write(sink, lambda _rows, _upto: None)
         return file.rows
@@ -306,7 +308,9 @@ def batched(rows: Iterable[Sequence[str]], size: int = 1000) -> Iterator[list[Se
 async def _taken(conn: asyncpg.Connection, job: int, rows: int) -> float:
     reading = await conn.fetchval("select intake_job_id from forebay.intake_file where job_id = $1", job)
     await wait(conn, reading, timeout=600)
-    seconds, total, items = await conn.fetchrow(TAKEN, job)
+    row = await conn.fetchrow(TAKEN, job)
+    assert row is not None
+    seconds, total, items = row
     if not total == items == rows:
         raise BenchError(f"{items} of {rows} rows were taken in; {total} were counted")
     return float(seconds)

@@ -17,7 +17,7 @@ from forebay import log
 from forebay.engine.db import registry
 from forebay.engine.declare.context import Context as StepContext
 from forebay.engine.declare.pipeline import Pipeline
-from forebay.engine.declare.resources import Resources, resource
+from forebay.engine.declare.resources import Resource, Resources, resource
 from forebay.engine.work.worker import Worker
 from forebay.pipelines.sheets.lookup import Match, look_up
 from forebay.pipelines.sheets.providers import Providers, open_providers
@@ -126,7 +126,7 @@ async def _looking_up(context: Context, fixed: int | None) -> AsyncIterator[tupl
                 await running
 
 
-def _providers(fixed: int | None):
+def _providers(fixed: int | None) -> Resource[Providers]:
     @resource
     async def providers(given: Resources) -> AsyncGenerator[Providers]:
         opened = await open_providers(given)
