@@ -142,5 +142,10 @@ async def tidy(pool: Pool, now: datetime | None) -> None:
     await _count(pool, "select forebay.fold_tallies()")
 
 
+async def remove_undeclared(pool: Connection | Pool, now: datetime | None) -> list[str]:
+    """Remove the declared schedules that no living worker declares; return their names."""
+    return list(await fetch_value(pool, load("remove_undeclared"), now))
+
+
 async def _count(pool: Connection | Pool, sql: str, *args: Any) -> int:
     return int(await fetch_value(pool, sql, *args) or 0)

@@ -86,8 +86,7 @@ def _check_due_field(pipeline: Pipeline[Any], data: str, field: str, due: dateti
 
 
 async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now: datetime) -> None:
-    """Create the schedules that pipelines declare, change those whose declaration changed, and remove those that the
-    code no longer declares."""
+    """Create the schedules that pipelines declare, and change those whose declaration changed."""
     for pipeline in pipelines:
         for s in pipeline.schedules:
             await put_schedule(
@@ -104,10 +103,8 @@ async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now:
                 due_field=s.due_field,
                 now=now,
             )
-        names = [s.name for s in pipeline.schedules]
-        row = await adapter_for(conn).fetch_row(load("note_declared"), (pipeline.name, names))
-        if row is not None and row[0]:
-            log.warning("schedules_removed", pipeline=pipeline.name, schedules=row[0])
+    names = [s.name for pipeline in pipelines for s in pipeline.schedules]
+    await adapter_for(conn).fetch_row(load("note_declared"), (names,))
 
 
 async def remove_schedule(conn: AsyncConn, name: str) -> bool:
