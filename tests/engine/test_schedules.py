@@ -107,7 +107,25 @@ async def test_missed_runs_are_submitted_one_by_one_with_backfill(conn: asyncpg.
     assert (await row_of(conn))["next_at"] == datetime(2024, 5, 1, 14, tzinfo=UTC)
 
 
-async def test_a_run_is_left_out_while_the_last_one_is_open(conn: asyncpg.Connection[Any]) -> None:
+async def test_a_long_back_fill_runs_in_parts_and_delays_no_other_schedule(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "minutely", pages, "* * * * *", GOOD, backfill=True, now=START)
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    later = START + 2 * HOUR
+    assert await run_due(conn, later) == 100
+    assert (await row_of(conn, "hourly"))["last_job_id"] == 1
+    assert await run_due(conn, later) == 21
+    assert (await row_of(conn, "minutely"))["last_at"] == later
+
+
+async def test_back_fill_needs_overlap(conn: asyncpg.Connection[Any]) -> None:
+    message = "^backfill: needs overlap=True: missed runs are submitted while the previous job is open$"
+    with pytest.raises(InvalidField, match=message):
+        pages.schedule("hourly", "0 * * * *", GOOD, backfill=True, overlap=False)
+    with pytest.raises(InvalidField, match=message):
+        await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, backfill=True, overlap=False)
+
+
+async def test_a_run_is_skipped_while_the_previous_job_is_open(conn: asyncpg.Connection[Any]) -> None:
     await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, overlap=False, now=START)
     assert await run_due(conn, START + HOUR) == 1
     assert await run_due(conn, START + 2 * HOUR) == 0
