@@ -114,17 +114,17 @@ async def delete_finished(
 
 
 async def adopt_jobs(pool: Pool, now: datetime | None, after_s: float) -> int:
-    """Let some jobs of versions that nobody has run for so long go on by the present one; answers how many."""
+    """Let some jobs of versions that nobody has run for so long go on by the present one; return how many."""
     return await _count(pool, "select forebay.adopt_jobs($1, $2)", now, timedelta(seconds=after_s))
 
 
 async def repair_stranded(pool: Pool, now: datetime | None) -> int:
-    """Give items that have no task the tasks that they should have; answers how many tasks."""
+    """Give items that have no task the tasks that they should have; return how many tasks."""
     return await _count(pool, "select forebay.repair_stranded($1)", now)
 
 
 async def sweep_signals(pool: Pool, now: datetime | None) -> int:
-    """Delete expired signals, and give others to the tasks that wait for them; answers how many were given."""
+    """Delete expired signals, and give others to the tasks that wait for them; return how many were given."""
     return await _count(pool, "select forebay.sweep_signals($1)", now)
 
 
