@@ -8,21 +8,20 @@ from __future__ import annotations
 import difflib
 import sys
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, get_args
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import annotated_types
 import click
 from pydantic import SecretStr
+from pydantic.fields import FieldInfo
 
 from forebay.cli import cli
 from forebay.packages import settings_classes
 from forebay.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pydantic.fields import FieldInfo
+    from collections.abc import Iterable, Iterator
 
     from forebay.base_settings import OtherName, SettingsBase
 
@@ -88,12 +87,25 @@ def _default(value: object) -> str:
 
 
 def _kind(field: FieldInfo) -> str:
-    kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not NoneType]
-    return ", ".join([" or ".join(KINDS.get(kind, str(kind)) for kind in kinds), *_bounds(field)])
+    kinds = [kind for kind in _alternatives(field.annotation) if kind is not NoneType]
+    return ", ".join([" or ".join(_name(kind) for kind in kinds), *_bounds(field.metadata)])
 
 
-def _bounds(field: FieldInfo) -> Iterator[str]:
-    for bound in field.metadata:
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if isinstance(kind, UnionType) or get_origin(kind) is Union else (kind,)
+
+
+def _name(kind: Any) -> str:
+    if get_origin(kind) is Annotated:
+        bare, *metadata = get_args(kind)
+        return ", ".join([_name(bare), *_bounds(metadata)])
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(kind))
+    return KINDS.get(kind, str(kind))
+
+
+def _bounds(metadata: Iterable[Any]) -> Iterator[str]:
+    for bound in metadata:
         match bound:
             case annotated_types.Ge(ge=least):
                 yield f"at least {least}"
@@ -103,6 +115,10 @@ def _bounds(field: FieldInfo) -> Iterator[str]:
                 yield f"at most {most}"
             case annotated_types.Lt(lt=above):
                 yield f"less than {above}"
+            case annotated_types.MinLen(min_length=least):
+                yield f"at least {least} characters"
+            case FieldInfo(metadata=inner):
+                yield from _bounds(inner)
             case _:
                 pass
 

@@ -13,6 +13,7 @@ import pytest
 
 from forebay import Context, Pipeline
 from forebay.cli import backup
+from forebay.cli._restore_script import run_script
 from forebay.db.migrate import migrate
 from forebay.db.schema_parts import all_parts
 from forebay.errors import ForebayError, InvalidField
@@ -258,3 +259,19 @@ def test_the_newer_program_is_taken_for_a_server_of_ones_own(tmp_path: Path, mon
     assert backup._find("pg_dump", newest=False) == str(packaged)
     program("path", "16.10 (Debian 16.10-1)")
     assert backup._find("pg_dump", newest=True) == str(packaged)
+
+
+@pytest.mark.parametrize(
+    ("pg_restore", "psql", "message"),
+    [
+        ("echo 'select 1;'", "cat > /dev/null; kill -9 $$", "psql failed: exit code -9"),  # before it commits
+        ("yes 'select 1;'", "kill -9 $$", "psql failed: exit code -9"),  # in the middle
+        ("yes 'select 1;'", "echo no >&2; exit 3", "psql failed: no"),
+        ("kill -9 $$", "cat", "pg_restore failed: exit code -9"),
+        ("echo damaged >&2; exit 1", "cat", "pg_restore failed: damaged"),
+    ],
+)
+def test_a_program_that_fails_or_is_killed_fails_the_restore(pg_restore: str, psql: str, message: str) -> None:
+    with pytest.raises(ForebayError) as caught:
+        run_script(["sh", "-c", pg_restore], ["sh", "-c", psql], dict(os.environ))
+    assert str(caught.value) == message

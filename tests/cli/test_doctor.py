@@ -188,6 +188,8 @@ def test_a_parked_and_a_paused_queue(cli: Cli, dsn: str, fork: Callable[..., Pro
 def test_too_few_connections(cli: Cli) -> None:
     _, found = findings(cli, FOREBAY_PROCESSES="100", FOREBAY_POOL_SIZE="10")
     assert found["connections"][0]["level"] == "WARN"
+    _, found = findings(cli, FOREBAY_PROCESSES="2", FOREBAY_POOL_SIZE="3", FOREBAY_STEP_TRANSACTIONS="7")
+    assert "FOREBAY_PROCESSES x 12" in found["connections"][0]["text"]
 
 
 def test_missing_partitions(known: Cli, dsn: str) -> None:

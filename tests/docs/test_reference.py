@@ -20,6 +20,9 @@ REFERENCE = ROOT / "docs" / "reference"
 def test_every_setting_and_command_is_there() -> None:
     settings = (REFERENCE / "settings.md").read_text("utf-8")
     assert not [name for name in Settings.model_fields if f"| `FOREBAY_{name.upper()}` |" not in settings]
+    assert "| unset | whole number, at least 1 | maximum tasks of one owner" in settings
+    assert "| unset | secret text, at least 16 characters | token that Prometheus" in settings
+    assert "| unset | `required`, `preferred`, `off` | sandbox" in settings
     commands = (REFERENCE / "cli.md").read_text("utf-8")
     assert not [name for name in [*all_commands(), "users add"] if f"\n## forebay {name}\n" not in commands]
 

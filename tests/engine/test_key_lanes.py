@@ -1,6 +1,6 @@
 """Limits with keys: who waits for a key, where, and who is next. With a clock that the test controls."""
 
-# demands: S1-93, S1-95
+# demands: S1-93, S1-95, X-06
 
 from __future__ import annotations
 

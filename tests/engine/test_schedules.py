@@ -12,8 +12,11 @@ from typing import Any
 
 import asyncpg
 import pytest
+from structlog.testing import capture_logs
 
 from forebay import Pipeline
+from forebay.engine.db import registry
+from forebay.engine.db.sweeps import remove_undeclared
 from forebay.engine.declare.pipeline import Schedule
 from forebay.engine.maintenance.schedules import (
     next_time,
@@ -24,7 +27,9 @@ from forebay.engine.maintenance.schedules import (
     resume_schedule,
     run_due,
 )
+from forebay.engine.work.worker import Worker
 from forebay.errors import ConflictError, InputTooLarge, InvalidField, NotFoundError, UnknownPipeline
+from forebay.testing import testbed
 from tests.engine._producing import Page, counts, inputs_of, pages, papers, register, strangers
 
 START = datetime(2024, 5, 1, 10, 7, tzinfo=UTC)
@@ -102,7 +107,25 @@ async def test_missed_runs_are_submitted_one_by_one_with_backfill(conn: asyncpg.
     assert (await row_of(conn))["next_at"] == datetime(2024, 5, 1, 14, tzinfo=UTC)
 
 
-async def test_a_run_is_left_out_while_the_last_one_is_open(conn: asyncpg.Connection[Any]) -> None:
+async def test_a_long_back_fill_runs_in_parts_and_delays_no_other_schedule(conn: asyncpg.Connection[Any]) -> None:
+    await put_schedule(conn, "minutely", pages, "* * * * *", GOOD, backfill=True, now=START)
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, now=START)
+    later = START + 2 * HOUR
+    assert await run_due(conn, later) == 100
+    assert (await row_of(conn, "hourly"))["last_job_id"] == 1
+    assert await run_due(conn, later) == 21
+    assert (await row_of(conn, "minutely"))["last_at"] == later
+
+
+async def test_back_fill_needs_overlap(conn: asyncpg.Connection[Any]) -> None:
+    message = "^backfill: needs overlap=True: missed runs are submitted while the previous job is open$"
+    with pytest.raises(InvalidField, match=message):
+        pages.schedule("hourly", "0 * * * *", GOOD, backfill=True, overlap=False)
+    with pytest.raises(InvalidField, match=message):
+        await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, backfill=True, overlap=False)
+
+
+async def test_a_run_is_skipped_while_the_previous_job_is_open(conn: asyncpg.Connection[Any]) -> None:
     await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, overlap=False, now=START)
     assert await run_due(conn, START + HOUR) == 1
     assert await run_due(conn, START + 2 * HOUR) == 0
@@ -121,18 +144,71 @@ async def test_a_run_starts_late_by_the_jitter_at_most(conn: asyncpg.Connection[
         await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, jitter=-1)
 
 
-async def test_schedules_that_the_code_no_longer_declares_are_removed(conn: asyncpg.Connection[Any]) -> None:
+@pytest.fixture
+async def declared(conn: asyncpg.Connection[Any]) -> AsyncIterator[None]:
+    """The schedules `a` and `b` of one pipeline, `c` of another, and one that no code declares."""
     await put_schedule(conn, "made at run time", pages, "0 * * * *", GOOD, now=START)
-    declared = [Schedule(name, "0 * * * *", GOOD, "default", "UTC") for name in ("kept", "gone")]
-    pages.schedules = declared
-    try:
-        await put_declared(conn, [pages], START)
-        pages.schedules = declared[:1]
-        await put_declared(conn, [pages], START)
-    finally:
-        pages.schedules = []
+    pages.schedules = [Schedule(name, "0 * * * *", GOOD, "default", "UTC") for name in ("a", "b")]
+    papers.schedules = [Schedule("c", "0 * * * *", {}, "default", "UTC")]
+    await put_declared(conn, [pages, papers], START)
+    yield
+    pages.schedules, papers.schedules = [], []
+
+
+async def start(conn: asyncpg.Connection[Any], *schedules: str, unknown: bool = False) -> int:
+    """A worker of the pipeline `pages` that declares these schedules."""
+    version = await registry.register(conn, pages.definition(), START)
+    names = None if unknown else schedules
+    return await registry.register_worker(conn, "w", START, versions=[version.id], schedules=names)
+
+
+async def stop(conn: asyncpg.Connection[Any], worker: int) -> None:
+    await conn.execute("update forebay.worker set stopped_at = $2 where id = $1", worker, START)
+
+
+@pytest.mark.usefixtures("declared")
+async def test_schedules_that_no_living_worker_declares_are_removed(conn: asyncpg.Connection[Any]) -> None:
+    await pause_schedule(conn, "b")
+    both = await start(conn, "a", "b")
+    await start(conn, "a")  # has other settings, or an older release
+    assert await remove_undeclared(conn, START) == []
+    await stop(conn, both)
+    assert await remove_undeclared(conn, START + timedelta(seconds=59)) == [], "it may be restarting"
+    assert (await row_of(conn, "b"))["paused"]
+    assert await remove_undeclared(conn, START + timedelta(seconds=60)) == ["b"]
     names = [row["name"] for row in await conn.fetch("select name from forebay.schedule order by name")]
-    assert names == ["kept", "made at run time"]
+    assert names == ["a", "c", "made at run time"], "the pipeline of c has no workers"
+
+
+@pytest.mark.usefixtures("declared")
+async def test_none_is_removed_beside_a_worker_that_does_not_say_what_it_declares(
+    conn: asyncpg.Connection[Any],
+) -> None:
+    assert await remove_undeclared(conn, START) == [], "nobody serves the pipeline"
+    silent = await start(conn, unknown=True)  # of the previous release, or of a kickoff
+    assert await remove_undeclared(conn, START) == []
+    await start(conn, "a")
+    assert await remove_undeclared(conn, START) == []
+    await stop(conn, silent)
+    assert await remove_undeclared(conn, START) == ["b"]
+
+
+@pytest.mark.usefixtures("declared")
+async def test_workers_say_what_they_declare_but_slices_of_some_jobs_do_not(
+    conn: asyncpg.Connection[Any], dsn: str
+) -> None:
+    await conn.execute("delete from forebay.schedule where name = 'a'")
+    slice_of_jobs = Worker(dsn, [pages, papers], lanes=frozenset({1}))
+    await slice_of_jobs.run_slice(30)
+    assert await conn.fetchval("select count(*) from forebay.schedule where declared") == 2, "it makes none"
+    async with testbed(dsn, [pages, papers], migrated=True) as bed:
+        said = await conn.fetch("select schedules from forebay.worker order by id")
+        assert [row["schedules"] for row in said] == [None, ["a", "b", "c"]]
+        assert (await row_of(conn, "a"))["declared"]
+        await conn.execute("update forebay.worker set schedules = '{a,b}' where id = $1", bed.worker.worker_id)
+        with capture_logs() as logs:
+            await bed.worker._sweeper.tidy()
+        assert [log["schedules"] for log in logs if log["event"] == "schedules_removed"] == [["c"]]
 
 
 async def test_a_crash_leaves_nothing_and_the_next_sweep_runs_it(conn: asyncpg.Connection[Any]) -> None:

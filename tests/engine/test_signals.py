@@ -126,6 +126,19 @@ async def test_the_time_is_up(dsn: str) -> None:
         assert await waits(bed) == 0
 
 
+async def test_a_testbed_does_not_finish_a_wait_without_a_timeout(dsn: str) -> None:
+    endless: Pipeline[str] = Pipeline("endless", str)
+
+    @endless.step()
+    async def sleep(ctx: Context, value: str) -> Wait:
+        return Wait("wake up", key=value)
+
+    async with testbed(dsn, [endless], migrated=True) as bed:
+        await bed.submit(endless, "a")
+        with pytest.raises(TimeoutError, match=r"^something is still due at .*, after 365 days, 0:00:00$"):
+            await bed.finish()
+
+
 async def test_a_retry_finds_the_same_signal(dsn: str) -> None:
     async with testbed(dsn, [orders], migrated=True) as bed:
         job = await bed.submit(orders, "a")

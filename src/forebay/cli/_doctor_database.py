@@ -72,7 +72,7 @@ def _clock(server: checkup.Server) -> Finding:
 
 
 def _connections(server: checkup.Server, settings: Settings) -> Finding:
-    each = settings.pool_size + 1 + settings.listen
+    each = settings.pool_size + settings.step_transactions + 1 + settings.listen
     leader = int(settings.prepared_statements)
     wanted = settings.processes * each + leader + settings.api_pool_size + 8
     text = f"workers (FOREBAY_PROCESSES x {each}) and API may use {wanted} of {server.connections}"

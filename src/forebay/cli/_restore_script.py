@@ -30,20 +30,21 @@ def run_script(pg_restore: Sequence[str], psql: Sequence[str], environment: Mapp
             ) as writing,
         ):
             try:
-                _copy(reading, writing)
+                was_taken = _copy(reading, writing)
                 if reading.wait() != 0:
                     writing.kill()  # it would commit what it has got at the end of its input
             except BaseException:
                 reading.kill()
                 writing.kill()
                 raise
-        if writing.returncode > 0:  # by itself, and not killed because of the other
-            raise failed("psql", _read(answered))
-        if reading.returncode != 0:
-            raise failed("pg_restore", _read(said))
+        if was_taken and reading.returncode != 0 and writing.returncode <= 0:  # psql was killed because of it
+            raise failed("pg_restore", _read(said, reading))
+        if writing.returncode != 0 or not was_taken:
+            raise failed("psql", _read(answered, writing))
 
 
-def _copy(reading: subprocess.Popen[bytes], writing: subprocess.Popen[bytes]) -> None:
+def _copy(reading: subprocess.Popen[bytes], writing: subprocess.Popen[bytes]) -> bool:
+    """Return whether psql has taken the whole script; if not, pg_restore is killed."""
     source, sink = reading.stdout, writing.stdin
     assert source is not None  # noqa: S101 - both are pipes
     assert sink is not None  # noqa: S101
@@ -58,11 +59,13 @@ def _copy(reading: subprocess.Popen[bytes], writing: subprocess.Popen[bytes]) ->
         reading.kill()
         with suppress(BrokenPipeError):
             sink.close()
+        return False
+    return True
 
 
-def _read(messages: IO[bytes]) -> bytes:
+def _read(messages: IO[bytes], program: subprocess.Popen[bytes]) -> bytes:
     messages.seek(0)
-    return messages.read()
+    return messages.read() or f"exit code {program.returncode}".encode()  # one that was killed says nothing
 
 
 def failed(name: str, said: bytes) -> ForebayError:

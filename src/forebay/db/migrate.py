@@ -214,7 +214,7 @@ async def parts_in(conn: Connection) -> tuple[SchemaPart, ...]:
 
 
 async def check(conn: Connection, parts: Sequence[SchemaPart] = (ENGINE,)) -> None:
-    """A schema that is newer only by additions is accepted, so that workers of the release before can restart.
+    """A schema that is newer only by additions is accepted, so that workers of the previous release can restart.
 
     Raises: SchemaError if one of the parts is missing, or older than this forebay, or too new for it.
     """

@@ -55,7 +55,7 @@ def _write_worker_steps(metrics: MetricSet, worker: WorkerRow) -> None:
         metrics.put(names.WORKER_SUCCEEDED, succeeded, worker.name, pipeline, step)
         metrics.put(names.WORKER_FAILED, failed, worker.name, pipeline, step)
         metrics.put(names.WORKER_BUSY, totals["busy_s"], worker.name, pipeline, step)
-    for name, seconds in worker.stats.get("lane_waits", {}).items():  # missing: of the release before
+    for name, seconds in worker.stats.get("lane_waits", {}).items():  # missing: of the previous release
         pipeline, _, step = name.partition(".")
         metrics.put(names.WORKER_LANE_WAIT, seconds, worker.name, pipeline, step)
     for name, about in worker.steps.items():

@@ -46,10 +46,18 @@ async def list_schedules(conn: Connection, pipelines: Sequence[str], names: Sequ
 
 
 async def register_worker(
-    conn: Connection, name: str, now: datetime | None, *, versions: Sequence[int] = (), steps: Sequence[int] = ()
+    conn: Connection,
+    name: str,
+    now: datetime | None,
+    *,
+    versions: Sequence[int] = (),
+    steps: Sequence[int] = (),
+    schedules: Sequence[str] | None = None,
 ) -> int:
-    """Insert the row of a worker that starts, with the versions of pipelines that it has and the steps that it runs."""
-    return int(await fetch_value(conn, load("register_worker"), name, now, list(versions), list(steps)))
+    """Insert the row of a worker that starts, with the versions of pipelines that it has, the steps that it runs, and
+    the schedules that it declares (None: unknown)."""
+    declared = None if schedules is None else list(schedules)
+    return int(await fetch_value(conn, load("register_worker"), name, now, list(versions), list(steps), declared))
 
 
 async def list_renamed_steps(pool: Pool, versions: Sequence[int], known: Sequence[int]) -> list[tuple[int, str, str]]:

@@ -114,17 +114,17 @@ async def delete_finished(
 
 
 async def adopt_jobs(pool: Pool, now: datetime | None, after_s: float) -> int:
-    """Let some jobs of versions that nobody has run for so long go on by the present one; answers how many."""
+    """Let some jobs of versions that nobody has run for so long go on by the present one; return how many."""
     return await _count(pool, "select forebay.adopt_jobs($1, $2)", now, timedelta(seconds=after_s))
 
 
 async def repair_stranded(pool: Pool, now: datetime | None) -> int:
-    """Give items that have no task the tasks that they should have; answers how many tasks."""
+    """Give items that have no task the tasks that they should have; return how many tasks."""
     return await _count(pool, "select forebay.repair_stranded($1)", now)
 
 
 async def sweep_signals(pool: Pool, now: datetime | None) -> int:
-    """Delete expired signals, and give others to the tasks that wait for them; answers how many were given."""
+    """Delete expired signals, and give others to the tasks that wait for them; return how many were given."""
     return await _count(pool, "select forebay.sweep_signals($1)", now)
 
 
@@ -140,6 +140,11 @@ async def tidy(pool: Pool, now: datetime | None) -> None:
     await _count(pool, "select forebay.tidy_limits(now => $1)", now)
     await _count(pool, "select forebay.close_workers($1)", now)
     await _count(pool, "select forebay.fold_tallies()")
+
+
+async def remove_undeclared(pool: Connection | Pool, now: datetime | None) -> list[str]:
+    """Remove the declared schedules that no living worker declares; return their names."""
+    return list(await fetch_value(pool, load("remove_undeclared"), now))
 
 
 async def _count(pool: Connection | Pool, sql: str, *args: Any) -> int:

@@ -15,6 +15,7 @@ from forebay.engine.declare.context import Context
 from forebay.engine.declare.limit import OWNER_LIMIT, Limit
 from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepKind, StepOptions, check_options
 from forebay.engine.submit import producer
+from forebay.engine.submit.options import check_backfill
 from forebay.errors import DefinitionError
 from forebay.types import Done, JobSummary, Outcome, Submit, Submitted
 
@@ -228,7 +229,11 @@ class Pipeline(Generic[I]):
         due_field: str | None = None,
     ) -> None:
         """Submit a job at the times of a cron expression. Workers create the schedule when they start, and remove it
-        when the code no longer has it. The options are those of `put_schedule`."""
+        when no running worker declares it any more. The options are those of `put_schedule`.
+
+        Raises: InvalidField for `backfill` without `overlap`.
+        """
+        check_backfill(backfill=backfill, overlap=overlap)
         self.schedules = [each for each in self.schedules if each.name != name]
         self.schedules.append(Schedule(name, cron, input, owner, timezone, overlap, jitter, backfill, due_field))
 

@@ -1,7 +1,8 @@
 """Schedules: jobs that are submitted at the times of a cron expression.
 
 A run is submitted in the transaction that also stores the schedule's next time, with a key that contains the due time:
-neither a crash nor two concurrent sweepers submit it twice. Missed runs are replaced by a single one.
+neither a crash nor two concurrent sweepers submit it twice. A single run replaces the missed ones, unless the schedule
+back-fills.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cronsim import CronSim, CronSimError
 from forebay.engine.db.adapters import AsyncAdapter, adapter_for
 from forebay.engine.db.sql import load
 from forebay.engine.submit.inputs import encoder_of
-from forebay.engine.submit.options import checked_priority, checked_text
+from forebay.engine.submit.options import check_backfill, checked_priority, checked_text
 from forebay.errors import InvalidField, NotFoundError, RequestError
 from forebay.log import get_logger
 
@@ -31,6 +32,7 @@ I = TypeVar("I")  # noqa: E741 - the input
 log = get_logger("schedules")
 
 _LONGEST_JITTER = 86400
+_MOST_RUNS = 100
 
 
 async def put_schedule(  # noqa: PLR0913
@@ -52,9 +54,9 @@ async def put_schedule(  # noqa: PLR0913
     """Create or change the schedule of that name; return whether it is new.
 
     An unchanged `cron` keeps its next time, so an application can call this at every start. Without `overlap`, a run is
-    left out while the job of the last one is open. `jitter`: a run starts up to so many seconds late, at random.
-    `backfill`: each missed run is submitted, instead of one for all of them. The time at which a run was due is written
-    to the field `due_field` of its input, and is `due_at` in the meta data of its job.
+    skipped while the previous job is open. Each run is delayed by a random time of up to `jitter` seconds. `backfill`:
+    each missed run is submitted, instead of one for all of them; this needs `overlap`. The time at which a run was due
+    is written to the field `due_field` of its input, and is `due_at` in the `meta` of its job.
 
     Raises:
         RequestError: an argument is invalid; names the field.
@@ -66,6 +68,7 @@ async def put_schedule(  # noqa: PLR0913
     next_at = next_time(cron, timezone, now or datetime.now(UTC))
     if not 0 <= jitter <= _LONGEST_JITTER:
         raise InvalidField("jitter", f"must be between 0 and {_LONGEST_JITTER} seconds")
+    check_backfill(backfill=backfill, overlap=overlap)
     if due_field is not None:
         _check_due_field(pipeline, data, due_field, next_at)
     options = (overlap, float(jitter), backfill, due_field or "")
@@ -86,8 +89,7 @@ def _check_due_field(pipeline: Pipeline[Any], data: str, field: str, due: dateti
 
 
 async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now: datetime) -> None:
-    """Create the schedules that pipelines declare, change those whose declaration changed, and remove those that the
-    code no longer declares."""
+    """Create the schedules that pipelines declare, and change those whose declaration changed."""
     for pipeline in pipelines:
         for s in pipeline.schedules:
             await put_schedule(
@@ -104,10 +106,8 @@ async def put_declared(conn: AsyncConn, pipelines: Sequence[Pipeline[Any]], now:
                 due_field=s.due_field,
                 now=now,
             )
-        names = [s.name for s in pipeline.schedules]
-        row = await adapter_for(conn).fetch_row(load("note_declared"), (pipeline.name, names))
-        if row is not None and row[0]:
-            log.warning("schedules_removed", pipeline=pipeline.name, schedules=row[0])
+    names = [s.name for pipeline in pipelines for s in pipeline.schedules]
+    await adapter_for(conn).fetch_row(load("note_declared"), (names,))
 
 
 async def remove_schedule(conn: AsyncConn, name: str) -> bool:
@@ -152,12 +152,16 @@ def _no_schedule(name: str) -> NotFoundError:
 
 
 async def run_due(conn: AsyncConn, now: datetime | None = None) -> int:
-    """Submit the jobs of all due schedules, each in a separate transaction; return how many.
+    """Submit the jobs of due schedules, each in a separate transaction; return how many.
 
-    `now` defaults to the database's clock.
+    At most 100 runs: the caller must be able to do other things during a long back-fill. `now` defaults to the
+    database's clock.
     """
     adapter, submitted = adapter_for(conn), 0
-    while (ran := await _run_one(adapter, now)) is not None:
+    for _ in range(_MOST_RUNS):
+        ran = await _run_one(adapter, now)
+        if ran is None:
+            break
         submitted += ran
     return submitted
 

@@ -214,6 +214,8 @@ class Sweeper:
 
     async def tidy(self) -> None:
         await sweeps.tidy(self._pool, self._clock.stamp())
+        if removed := await sweeps.remove_undeclared(self._pool, self._clock.stamp()):
+            log.warning("schedules_removed", schedules=removed)
 
     async def adopt_jobs(self) -> None:
         """Jobs of versions of pipelines that no worker runs any more go on by the present ones."""

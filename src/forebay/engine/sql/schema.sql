@@ -213,7 +213,8 @@ CREATE TABLE forebay.worker (
     stats jsonb DEFAULT '{}'::jsonb NOT NULL,
     last_error text,
     versions integer[] DEFAULT '{}'::integer[] NOT NULL,
-    steps integer[] DEFAULT '{}'::integer[] NOT NULL
+    steps integer[] DEFAULT '{}'::integer[] NOT NULL,
+    schedules text[]
 );
 CREATE VIEW forebay.attempts WITH (security_invoker='true') AS
  SELECT a.job_id,

@@ -52,7 +52,8 @@ class Client:
             yield cls(pool, actor=actor)
 
     async def register(self, *pipelines: Pipeline[Any]) -> None:
-        """Register pipelines as a starting worker does. A submit registers a pipeline that is not known yet."""
+        """Register the steps of pipelines, so that jobs can be submitted before a worker starts; settings and schedules
+        are applied by workers. A submit registers a pipeline that is not known yet."""
         for pipeline in pipelines:
             await self._adapter.fetch_row(load("register_version"), (json.dumps(pipeline.definition()), False, None))
 

@@ -122,6 +122,12 @@ def checked_priority(value: object) -> int:
     return value
 
 
+def check_backfill(*, backfill: bool, overlap: bool) -> None:
+    """Raises: InvalidField for a schedule that would skip all runs that it back-fills except the first."""
+    if backfill and not overlap:
+        raise InvalidField("backfill", "needs overlap=True: missed runs are submitted while the previous job is open")
+
+
 def _checked_run_at(value: object) -> datetime | None:
     if value is None:
         return None

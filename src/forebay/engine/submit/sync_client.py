@@ -47,7 +47,8 @@ class SyncClient:
             yield cls(conn, actor=actor)
 
     def register(self, *pipelines: Pipeline[Any]) -> None:
-        """Register pipelines as a starting worker does. A submit registers a pipeline that is not known yet."""
+        """Register the steps of pipelines, so that jobs can be submitted before a worker starts; settings and schedules
+        are applied by workers. A submit registers a pipeline that is not known yet."""
         for pipeline in pipelines:
             self._adapter.fetch_row(load("register_version"), (json.dumps(pipeline.definition()), False, None))
 

@@ -201,9 +201,10 @@ class Worker:
         async with self._pool.acquire() as conn:
             await migrate.check(conn, parts_needed(self._pipelines))
             versions = await self._register(conn)
-            # A worker of an old release must not change the schedules of the present one.
-            present = [pipeline for pipeline in self._pipelines if versions[pipeline.name].is_present]
-            await schedules.put_declared(conn, present, self.clock.stamp() or await changes.clock(conn))
+            if self._declares:
+                # A worker of an old release must not change the schedules of the present one.
+                present = [pipeline for pipeline in self._pipelines if versions[pipeline.name].is_present]
+                await schedules.put_declared(conn, present, self.clock.stamp() or await changes.clock(conn))
         self._assemble(versions)
         try:
             await self._sweeper.make_partitions()
@@ -222,11 +223,19 @@ class Worker:
             versions = {p.name: await registry.register(conn, p.definition(), now) for p in by_name}
             steps = [versions[step.pipeline.name].steps[step.name] for step in self._steps()]
             ids = [version.id for version in versions.values()]
-            self.worker_id = await registry.register_worker(conn, name, now, versions=ids, steps=steps)
+            declared = [s.name for p in self._pipelines for s in p.schedules] if self._declares else None
+            self.worker_id = await registry.register_worker(
+                conn, name, now, versions=ids, steps=steps, schedules=declared
+            )
         for pipeline, version in versions.items():
             if not version.is_present:
                 log.warning("pipeline_version_old", pipeline=pipeline, version=version.id)
         return versions
+
+    @property
+    def _declares(self) -> bool:
+        """Whether it declares schedules: a slice of a few jobs has the settings of its caller, not those of workers."""
+        return self._lanes is None
 
     def _steps(self) -> list[Step[Any, Any]]:
         """The steps of the queues that this worker serves."""

@@ -1,7 +1,7 @@
 """Housekeeping: the chores of all packages, as jobs: listed, retried after a failure, and never lost.
 
-The schedule of a chore remains when its package is missing, as the package may come back. Then the last run waits, as
-the jobs of a missing pipeline do, and the runs before it end.
+The schedule of a chore remains as long as some worker has its package. A run that another worker takes waits there if
+it is the last one, as the jobs of a missing pipeline do; earlier runs end.
 """
 
 from __future__ import annotations

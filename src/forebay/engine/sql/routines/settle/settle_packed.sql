@@ -1,4 +1,4 @@
--- The same as settle_reports, for workers of the release before, which report the time of the start by their own clock, in
+-- The same as settle_reports, for workers of the previous release, which report the time of the start by their own clock, in
 -- microseconds since the epoch.
 create or replace function forebay.settle_packed(
     worker_id bigint, tokens text, task_ns text, started text, results text, outcomes text[],
