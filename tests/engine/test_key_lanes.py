@@ -7,20 +7,24 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
 import pytest
 
 from forebay import Limit, Pipeline, TaskInfo
+from forebay.engine.db import tasks
 from forebay.engine.db.registry import register
+from forebay.engine.work.claimer import Claimer
 from forebay.engine.work.worker import Worker
 from forebay.settings import Settings
 from forebay.testing import ManualClock, testbed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from forebay.engine.db.tasks import Claim
     from forebay.engine.declare.context import Context
     from forebay.testing import Testbed
 
@@ -59,6 +63,12 @@ async def pass_intervals(bed: Testbed, count: int) -> None:
         await bed.run()
     bed.clock.advance((end - bed.clock.now()).total_seconds())
     await bed.run()
+
+
+async def until(conn: asyncpg.Connection[Any], condition: str) -> None:
+    async with asyncio.timeout(30):
+        while not await conn.fetchval(f"select {condition}"):
+            pass
 
 
 @pytest.mark.parametrize("is_one_job", [True, False], ids=["one job", "many jobs"])
@@ -166,6 +176,45 @@ async def test_a_paused_job_does_not_start_from_the_lanes_of_keys(dsn: str, conn
         assert "large" in started
 
 
+async def test_a_paused_job_that_waits_for_several_keys_holds_nobody_back(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        values = [{"by": f"item {n}", "host": "ab"[n % 2]} for n in range(8)]
+        job = await pipeline.submit_many(conn, values)
+        await bed.run()
+        places = "(select count(distinct lane_id) from forebay.ready group by seq order by 1 desc limit 1) = 2"
+        assert await conn.fetchval(f"select {places}"), "parts of one run have one place in two lanes"
+        behind = await pipeline.submit_many(conn, [{"by": "behind", "host": site} for site in "ab"])
+        await bed.run()
+        await conn.fetch("select forebay.pause($1)", job.job_id)
+        await pass_intervals(bed, 5)
+        assert (await bed.job(behind)).state == "DONE"
+        await conn.fetch("select forebay.resume($1)", job.job_id)
+        await bed.finish()
+        assert sorted(started) == sorted(["behind", "behind", *(value["by"] for value in values)])
+        assert (await bed.job(job)).state == "DONE"
+
+
+async def test_a_lane_that_a_claim_creates_during_a_pause_is_paused(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    pipeline = fetching([])
+    await register(conn, pipeline.definition())
+    job = await pipeline.submit_many(conn, pages("large", 1500))
+    home = await conn.fetchval("select lane_id from forebay.job")
+    other = await asyncpg.connect(dsn)
+    for number, verb in enumerate(("pause", "resume")):
+        async with conn.transaction():
+            await conn.fetch("select forebay.key_lane_id($1, 'site', $2)", home, f"key {number}")
+            changing = asyncio.create_task(other.fetchval(f"select forebay.{verb}($1)", job.job_id))
+            await until(conn, f"pg_blocking_pids({other.get_server_pid()}) <> '{{}}'")
+        assert await changing
+        states = await conn.fetchval("select array_agg(paused) from forebay.lane where job_id = $1", job.job_id)
+        assert states == [verb == "pause"] * (number + 2)
+    await other.close()
+
+
 async def test_an_item_that_waits_for_a_key_can_be_paused_and_cancelled(
     dsn: str, conn: asyncpg.Connection[Any]
 ) -> None:
@@ -224,6 +273,145 @@ async def test_empty_lanes_of_keys_are_deleted(dsn: str, conn: asyncpg.Connectio
         assert await conn.fetchval("select forebay.tidy_lanes()") == 0
         assert await conn.fetchval(later) == 2
         assert await conn.fetchval(lanes) == 0
+
+
+async def test_lanes_in_use_do_not_keep_empty_ones_behind_them(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    async with testbed(dsn, [fetching([])], migrated=True) as bed:
+        await submit_each(conn, pages("ann", 3) + pages("ann", 2, "b.example"), "ann")
+        await bed.run()
+        await conn.execute(
+            "delete from forebay.ready r using forebay.lane l where l.id = r.lane_id and limit_key < 'b'"
+        )
+        await conn.execute("update forebay.lane set used_at = now() - interval '1 day' where limit_key > 'b'")
+        tidy = "select forebay.tidy_key_lanes(now() + interval '1 hour', 1)"
+        assert [await conn.fetchval(tidy) for _ in range(2)] == [0, 1]
+        assert await conn.fetchval("select limit_key from forebay.lane where limit_name <> ''") == "b.example"
+
+
+async def test_keys_that_nobody_waits_for_are_forgotten(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    async with testbed(dsn, [fetching([])], migrated=True) as bed:
+        await submit_each(conn, pages("ann", 3), "ann")
+        await bed.finish()
+        (keys,) = bed.worker._claimer._keys.values()
+        lane_id = await conn.fetchval("select id from forebay.lane where limit_name <> ''")
+        assert keys.lanes_of(lane_id) is not None  # as a description of the lane that comes late
+        await bed.run()
+        assert keys._lanes == {}
+
+
+# -- one worker ---------------------------------------------------------------------------------------------------
+
+
+async def test_two_lanes_of_a_key_may_become_empty_in_one_claim(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    gate = asyncio.Event()
+    pipeline = Pipeline("fetching", dict[str, Any])
+
+    @pipeline.step(limits=[Limit("site", concurrency=2, key=host)])
+    async def fetch(ctx: Context, value: dict[str, Any]) -> None:
+        started.append(value["by"])
+        await gate.wait()
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed, asyncio.timeout(30):
+        for owner in ("ann", "ben"):
+            await submit_each(conn, pages(owner, 4), owner)
+        running = asyncio.create_task(bed.run())
+        await until(conn, "(select count(*) from forebay.ready) = 6")
+        gate.set()
+        await running
+        await bed.finish()
+        assert (started.count("ann"), started.count("ben")) == (4, 4)
+
+
+async def test_keys_that_are_due_while_nothing_may_be_claimed_cost_no_time(
+    dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picks = 0
+    pick = Claimer._pick_of_keys
+
+    def counted(claimer: Claimer) -> list[Claim]:
+        nonlocal picks
+        picks += 1
+        return pick(claimer)
+
+    monkeypatch.setattr(Claimer, "_pick_of_keys", counted)
+    async with testbed(dsn, [fetching([])], migrated=True) as bed:
+        await submit_each(conn, pages("ann", 10), "ann")
+        await bed.run()
+        bed.clock.advance(1)
+        assert bed.worker.next_start() == 0, "a key is due, but the testbed claims nothing now"
+        claimer = bed.worker._claimer
+        wakes: list[Callable[[], None]] = [partial(claimer.on_key, "site", "a.example"), claimer.on_capacity]
+        for wake in wakes:
+            picks = 0
+            wake()
+            for _ in range(1000):
+                await asyncio.sleep(0)
+            assert 1 <= picks < 100
+
+
+async def test_a_worker_claims_no_more_tasks_of_keys_than_it_can_run(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    gate = asyncio.Event()
+    gate.set()
+    pipeline = Pipeline("fetching", dict[str, Any])
+
+    @pipeline.step(limits=[Limit("site", rate=5, key=host)], concurrency=(2, 2))
+    async def fetch(ctx: Context, value: dict[str, Any]) -> None:
+        await gate.wait()
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed, asyncio.timeout(30):
+        await submit_each(conn, [page for n in range(30) for page in pages("ann", 2, f"{n}.example")], "ann")
+        await bed.run()
+        assert await conn.fetchval("select count(*) from forebay.ready") == 30, "one of each key waits"
+        gate.clear()
+        bed.clock.advance(1)
+        running = asyncio.create_task(bed.run())
+        await until(conn, "(select count(*) from forebay.lease) >= 4")
+        leases = [await conn.fetchval("select count(*) from forebay.lease") for _ in range(50)]
+        assert max(leases) == 4, "two run, and two wait for their slots"
+        gate.set()
+        await running
+        await bed.finish()
+        assert await conn.fetchval("select count(*) from forebay.attempt") == 60
+
+
+async def test_steps_with_the_same_key_start_in_turn(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    started: list[str] = []
+    pipeline = fetching(started)
+
+    @pipeline.step(limits=[Limit("site", rate=5, key=host)])
+    async def check(ctx: Context, value: dict[str, Any]) -> None:
+        started.append("check")
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        await submit_each(conn, pages("fetch", 20), "ann")
+        await bed.run()
+        started.clear()
+        sent_away = bed.worker._limits.describe()["sent_away"]
+        await pass_intervals(bed, 10)
+        assert started.count("check") >= 4
+        assert started.count("fetch") >= 4
+        assert bed.worker._limits.describe()["sent_away"] == sent_away, "no task is claimed for nothing"
+
+
+async def test_a_lane_is_claimed_from_again_after_a_claim_that_failed_late(
+    dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    pipeline = fetching(started, Limit("tenant", rate=5, key=tenant))
+
+    async def fail(*_args: object) -> None:
+        raise asyncpg.InsufficientPrivilegeError("permission denied")
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        await bed.submit(pipeline, pages("first", 1)[0])
+        with monkeypatch.context() as broken:
+            broken.setattr(tasks, "task_infos", fail)
+            await bed.run()
+        assert started == []
+        await bed.submit(pipeline, pages("second", 1)[0])
+        await bed.finish()
+        assert sorted(started) == ["first", "second"]
 
 
 # -- what a key depends on ----------------------------------------------------------------------------------------

@@ -644,6 +644,16 @@ async def test_without_the_database_tasks_go_back(dsn: str) -> None:
         assert 0 < limits.wait([limit]) <= 1
 
 
+async def test_a_task_from_a_line_does_not_wait_in_the_line_of_its_next_key(pool: Pool) -> None:
+    limits = LimitClient(pool, 1, Clock(), has_line=lambda _name, _key: True)
+    first, second = (Limit(next(names), concurrency=1, key=str) for _ in range(2))
+    with pytest.raises(LimitReached):
+        await limits.acquire([first, second], "k")
+    limits.release(await limits.acquire([first, second], "k", lane=(first.name, "k")))
+    limits.release(await limits.acquire([first, second], "k", lane=(second.name, "k")))
+    await limits.close()
+
+
 async def test_unused_keys_are_forgotten(stage: Stage) -> None:
     limits = stage.worker()
     limit = Limit(next(names), rate=1, concurrency=1, key=str)

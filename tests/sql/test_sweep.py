@@ -233,6 +233,18 @@ async def test_orphans_join_the_lane_that_was_made_meanwhile(db: Db) -> None:
     assert len(await lanes(db)) == 1
 
 
+async def test_orphans_of_one_run_in_two_lanes_get_places_of_their_own(db: Db) -> None:
+    await db.submit(4)
+    await db.execute("update forebay.ready set last_n = 2")
+    await db.execute(
+        """insert into forebay.ready (step_id, lane_id, seq, job_id, owner_id, first_n, last_n)
+           select step_id, lane_id + 1000, seq, job_id, owner_id, 3, 4 from forebay.ready"""
+    )
+    await db.execute("delete from forebay.lane")
+    assert await db.one("select forebay.adopt_orphans($1)", db.now) == 2
+    assert sorted(n for lease in await db.claim("a") for n in lease["ns"]) == [1, 2, 3, 4]
+
+
 async def test_orphans_of_a_paused_job_stay_paused(db: Db) -> None:
     job = await db.submit()
     await db.execute("select forebay.pause($1)", job)

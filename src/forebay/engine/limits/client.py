@@ -189,6 +189,7 @@ class LimitClient:
     ) -> Permits:
         """Wait until the attempt may start, but not long; for a key almost not at all while the worker is `busy`,
         because tasks of other keys could run in its place. `lane`: the limit and key in whose lane the task has waited.
+        Such a task does not wait behind those of its other keys, too: two lines would send it to each other forever.
         `task` is required if the key of a limit depends on it.
 
         Raises: LimitReached with the time after which the attempt can try again.
@@ -198,7 +199,7 @@ class LimitClient:
         try:
             for limit in limits:
                 key = "" if limit.key is None else _limit_key(limit, value, task)
-                if limit.key is not None and lane != (limit.name, key):
+                if limit.key is not None and lane is None:
                     self._check_line(limit.name, key)
                 max_wait = BUSY_WAIT if busy and limit.key is not None else AHEAD
                 max_wait *= self._can_wait

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from forebay.db.pool import REJECTED, UNAVAILABLE, release, retry_until_up
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 log = get_logger("claimer")
 
 _FIRST_POLL = 0.01
+_MIN_KEYS_WAIT = 0.01  # seconds between two looks at keys that are due while there is no capacity for their tasks
 _SWEEP_EVERY = 5.0  # seconds between polls below the watermark of a busy lane
 _SWEEP_SHARE = 20  # polls of all lanes may use 1/20 of the time
 _YIELD_EVERY = 250  # lanes after which a poll yields to the event loop
@@ -160,6 +162,7 @@ class Claimer:
         """Handle free capacity of a step. A lane may also have so few tasks left that the express claim serves it."""
         self._news.set()
         self._express_news.set()
+        self._key_news.set()
 
     def ended(self, step_id: int, lane_id: int, count: int, seconds: float) -> None:
         """Charge a lane for the slot time of tasks that have ended. Lanes of keys get starts in turn, not time."""
@@ -250,7 +253,13 @@ class Claimer:
                 return
             (claim,) = claims
             log.exception("claim_rejected", step=claim.step_id, lane=claim.lane_id, error=one_line(error))
-            self._lanes_of(claim.step_id, claim.lane_id).set_aside(claim.lane_id)
+            lanes = self._lanes_of(claim.step_id, claim.lane_id)
+            lanes.failed([claim])
+            lanes.set_aside(claim.lane_id)
+        except BaseException:
+            for claim in claims:
+                self._lanes_of(claim.step_id, claim.lane_id).failed([claim])
+            raise
 
     def _pick(self) -> list[Claim]:
         """What to claim now: for every step with capacity, tasks from the lanes that are next."""
@@ -289,20 +298,24 @@ class Claimer:
 
     def _pick_of_keys(self) -> list[Claim]:
         """Tasks whose key admits them. They need not wait for capacity behind the backlog of other keys: they are few,
-        and a start that is not used is lost."""
-        if self._closed or self.is_held or self._settler.is_full:
+        and a start that is not used is lost. But no more of them wait in a queue than can run: another worker may be
+        able to start them."""
+        if self._closed or self.is_held or self._settler.is_full or self.next_start() != 0.0:
             return []
         claims: list[Claim] = []
-        for step_id, lanes in self._keys.items():
-            if lanes.is_active:
-                executor = self._executors[step_id]
-                capacity = self._within_limits(executor, executor.concurrency.value)
-                claims += lanes.pick(capacity, executor.queue.size_of)
+        queued = {step_id: self._executors[step_id].queue.sizes_of_keys() for step_id in self._keys}
+        taken = sum(queued.values(), Counter[tuple[str, str]]())
+        for step_id, lanes in list(self._keys.items()):
+            executor = self._executors[step_id]
+            capacity = self._within_limits(executor, executor.concurrency.value - queued[step_id].total())
+            if picked := lanes.pick(capacity, taken):
+                claims += picked
+                self._keys[step_id] = self._keys.pop(step_id)  # steps with the same key go in turn
         return claims
 
     def _keys_wait(self) -> float:
         wait = self.next_start()
-        return 1.0 if wait is None else min(1.0, wait)
+        return 1.0 if wait is None else min(1.0, max(_MIN_KEYS_WAIT, wait))
 
     def _lanes_of(self, step_id: int, lane_id: int) -> StepLanes:
         keys = self._keys.get(step_id)
@@ -326,19 +339,11 @@ class Claimer:
         by_lanes: dict[StepLanes, list[Claim]] = {}
         for claim in claims:
             by_lanes.setdefault(self._lanes_of(claim.step_id, claim.lane_id), []).append(claim)
+        conn, leases, arrival = await retry_until_up(
+            lambda: self._claim_once(claims), self._claim_failed, self._timeout
+        )
         try:
-            conn, leases, arrival = await retry_until_up(
-                lambda: self._claim_once(claims), self._claim_failed, self._timeout
-            )
-        except BaseException:
-            for lanes, mine in by_lanes.items():
-                lanes.failed(mine)
-            raise
-        try:
-            await self._names.learn(leases)
-            await self._infos.learn(leases)
-            if self._spans is not None:
-                await self._spans.learn(leases)
+            await self._learn_about(leases)
             for lanes, mine in by_lanes.items():
                 lanes.claimed(mine, [lease for lease in leases if lease.step_id == lanes.step_id])
                 for claim in mine:
@@ -349,6 +354,16 @@ class Claimer:
         finally:
             self._leases.note_arrival(arrival)
             await release(self._pool, conn)  # takes several iterations of the event loop; the tasks start meanwhile
+
+    async def _learn_about(self, leases: list[Lease]) -> None:
+        try:
+            await self._names.learn(leases)
+            await self._infos.learn(leases)
+            if self._spans is not None:
+                await self._spans.learn(leases)
+        except BaseException:
+            self._has_lost_claim = True  # these leases will not be in the book
+            raise
 
     async def _claim_once(self, claims: list[Claim]) -> tuple[Connection, list[Lease], asyncio.Event]:
         """The leases, the connection of the claim, which the caller must release, and the arrival, which the caller
@@ -457,6 +472,8 @@ class Claimer:
                 await asyncio.sleep(0)
         for lanes in self._lanes.values():
             lanes.forget_idle()
+        for keys in self._keys.values():
+            keys.forget_idle()
         await self._describe_unknown()
 
     async def _learn_keys(self, found: list[tuple[int, LaneInfo]]) -> list[tuple[int, LaneInfo]]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from forebay.engine.work.lanes import StepLanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections import Counter
+    from collections.abc import Iterable
 
     from forebay.engine.db.tasks import Claim
     from forebay.engine.declare.limit import Limit
@@ -82,28 +83,26 @@ class KeyLanes:
         lanes = self._lanes.get(key)
         return lanes is not None and bool(lanes.active)
 
-    @property
-    def is_active(self) -> bool:
-        return bool(self._due)
-
     def look_at(self, key: Key, pause: float = 0.0) -> None:
         """Look at a key after a pause, or now."""
         entry = self._entries[key] = (self._client.now() + pause, next(self._numbers))
         heapq.heappush(self._due, (*entry, key))
 
-    def pick(self, capacity: int, queued: Callable[[int], int]) -> list[Claim]:
-        """What to claim now, at most `capacity` tasks; `queued` says how many claimed tasks of a lane have not started
-        yet."""
+    def pick(self, capacity: int, taken: Counter[Key]) -> list[Claim]:
+        """What to claim now, at most `capacity` tasks. `taken`: tasks of each key that have been claimed, for any step,
+        and have not started; what is picked is added."""
         claims: list[Claim] = []
         now = self._client.now()
         while capacity > 0 and (key := self._next_due(now)) is not None:
             lanes = self._lanes[key]
             admitted, pause = self._client.key_capacity(self._limits[key[0]], key[1], capacity)
-            admitted -= sum(queued(lane_id) for lane_id in lanes.lanes)
+            admitted -= taken[key]
             picked = lanes.pick(min(admitted, capacity))
             if admitted > 0 and lanes.has_priorities:
                 picked += lanes.pick_aged()
-            capacity -= sum(claim.quota for claim in picked)
+            count = sum(claim.quota for claim in picked)
+            capacity -= count
+            taken[key] += count
             claims += picked
             if self.has_line(key):
                 self.look_at(key, _ASKING_PAUSE if isinf(pause) else min(max(pause, _MIN_PAUSE), _MAX_PAUSE))
@@ -117,9 +116,15 @@ class KeyLanes:
             self.look_at(key)
         else:
             self._entries.pop(key, None)
-            lanes = self._lanes[key]
-            if not any(lane.claiming for lane in lanes.lanes.values()):
+            lanes = self._lanes.get(key)  # None: another lane of the key was the last one of the same claim
+            if lanes is not None and not _is_in_use(lanes):
                 del self._lanes[key]
+
+    def forget_idle(self) -> None:
+        """Forget the lanes of keys that nobody waits for, and idle lanes of the others."""
+        self._lanes = {key: lanes for key, lanes in self._lanes.items() if _is_in_use(lanes)}
+        for lanes in self._lanes.values():
+            lanes.forget_idle()
 
     def _next_due(self, now: float) -> Key | None:
         self._drop_invalid()
@@ -149,3 +154,7 @@ class KeyLanes:
         return any(self._client.is_asking(*key) for key in self._entries) or any(
             lane.claiming for lanes in self._lanes.values() for lane in lanes.lanes.values()
         )
+
+
+def _is_in_use(lanes: StepLanes) -> bool:
+    return bool(lanes.active) or any(lane.claiming for lane in lanes.lanes.values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from forebay.engine.work.service_time import AGE_S, FIRST_ESTIMATE, ServiceTime
@@ -98,10 +98,13 @@ class TaskQueue:
         lane.leases.append((lease, 0))
         self.size += len(lease.ns)
 
-    def size_of(self, lane_id: int) -> int:
-        """The number of queued tasks of a lane."""
-        lane = self._lanes.get(lane_id)
-        return sum(len(lease.ns) - index for lease, index in lane.leases) if lane is not None else 0
+    def sizes_of_keys(self) -> Counter[tuple[str, str]]:
+        """The number of queued tasks that come from lanes of keys, by limit and key."""
+        sizes: Counter[tuple[str, str]] = Counter()
+        for lane in self._heap:
+            if (key := lane.leases[0][0].key) is not None:  # the same for all leases of a lane
+                sizes[key] += sum(len(lease.ns) - index for lease, index in lane.leases)
+        return sizes
 
     def ended(self, lane_id: int, count: int, seconds: float) -> None:
         """Charge a lane for the slot time of tasks that have ended, in place of the estimate."""

@@ -36,7 +36,8 @@ begin
             aside := aside + 1;
             continue;
         elsif run.state = 'PAUSED' then
-            update forebay.ready r set lane_id = l.id from forebay.lane l
+            -- Parts of one run that come from lanes of keys have the same place: there they need places of their own.
+            update forebay.ready r set lane_id = l.id, seq = nextval('forebay.seq') from forebay.lane l
             where r.ctid = run.place and l.job_id = run.job_id and l.job_id <> 0 and l.limit_name = '';
             aside := aside + 1;
             continue;

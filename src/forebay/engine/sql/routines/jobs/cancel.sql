@@ -21,7 +21,7 @@ begin
         perform forebay.refuse('FB005', 'job_id', format('job %s is %s: it has already ended', job.id, job.state));
     end if;
     -- Claims drop runs that still arrive in its lane, but only if the lane is not paused.
-    update forebay.lane l set paused = false where l.job_id = job.id and l.job_id <> 0;
+    perform forebay.pause_lanes(job.id, false);
     perform pg_notify('forebay', 'cancel ' || job.id);
     perform forebay.note(actor, 'cancel', job.owner_id, job.id, null, null, at);
     return true;

@@ -14,7 +14,7 @@ begin
         perform forebay.refuse('FB005', 'job_id', format('job %s is %s: only a job that has not ended can be paused', job.id, job.state));
     end if;
     own_lane := forebay.lane_id(job.owner_id, job.id, job.priority);
-    update forebay.lane l set paused = true where l.job_id = job.id;
+    perform forebay.pause_lanes(job.id, true);
     update forebay.job j set state = 'PAUSED', lane_id = own_lane, updated_at = at where j.id = job.id;
     perform forebay.note(actor, 'pause', job.owner_id, job.id, null, null, at);
     return true;

@@ -2,7 +2,7 @@
 create or replace function forebay.wake_job(job forebay.job, at timestamptz) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
-    update forebay.lane l set paused = false where l.job_id = job.id and l.job_id <> 0;
+    perform forebay.pause_lanes(job.id, false);
     delete from forebay.busy_lane b using forebay.lane l where l.job_id = job.id and l.job_id <> 0 and b.lane_id = l.id;
     perform forebay.wake(s.id, l.id, r.seq, at)
     from unnest(forebay.steps_of(job)) s(id) cross join unnest(forebay.lanes_of(job)) l(id)

@@ -6,7 +6,7 @@ declare
     home forebay.lane;
     found_id bigint;
 begin
-    -- Locked: a pause of the job pauses all its lanes, and must not miss a new one.
+    -- Locked: pause_lanes() must not miss a new lane.
     select l.* into home from forebay.lane l where l.id = home_id for share;
     loop
         select l.id into found_id from forebay.lane l

@@ -24,7 +24,8 @@ begin
         continue when not exists (select from forebay.job j where j.id = orphan.job_id);
         with home as materialized (select forebay.lane_of(orphan.job_id) as lane_id),
         moved_ready as (
-            update forebay.ready r set lane_id = h.lane_id from home h
+            -- Parts of one run that come from lanes of keys have the same place, so they get new ones.
+            update forebay.ready r set lane_id = h.lane_id, seq = nextval('forebay.seq') from home h
             where r.step_id = any(orphan.steps) and r.lane_id = orphan.lane_id and r.job_id = orphan.job_id
             returning r.step_id, r.lane_id, r.seq),
         moved_scheduled as (

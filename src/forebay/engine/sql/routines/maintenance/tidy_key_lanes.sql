@@ -13,5 +13,7 @@ begin
       and not exists (select from forebay.step s cross join lateral (
           select from forebay.ready r where r.step_id = s.id and r.lane_id = l.id limit 1) r);
     get diagnostics deleted = row_count;
+    -- The others are in use. The next call looks at those behind them.
+    update forebay.lane l set used_at = clock_timestamp() where l.id = any(unused);
     return deleted;
 end $$;
