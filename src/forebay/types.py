@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -84,18 +84,8 @@ class Unique:
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """A job that a step submits with its result. `Pipeline.new` makes it: the input and `meta` are checked JSON."""
-
-    pipeline: str
-    input: str
-    owner: str | None = None  # None: the owner of the task
-    key: str | None = None
-    priority: int = 0
-    run_at: datetime | None = None
-    delay: float | None = None  # seconds
-    meta: str | None = None
-    unique_states: tuple[str, ...] | None = None
-    unique_period: float | None = None  # seconds
+    """A job that a step submits with its result. Only `Pipeline.new` makes it, and checks the input and the options; it
+    has no public fields."""
 
 
 @dataclass(frozen=True, slots=True)

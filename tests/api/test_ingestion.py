@@ -121,6 +121,8 @@ async def test_a_file_of_a_source_by_its_path(service: Service) -> None:
 
 
 _NAMES_A_FILE = "names a file of a source, as drop:march.csv, and goes without `input` and `items`"
+_NOT_FOR_FILES = "is not supported for files; leave it out"
+_KEYED = {"pipeline": "sheets", "file": "drop:a.csv", "key": "march"}
 _NO_FILES = "pipeline 'pages' takes no files of sources: send `input` or `items`"
 
 
@@ -131,6 +133,9 @@ _NO_FILES = "pipeline 'pages' takes no files of sources: send `input` or `items`
         ({"pipeline": "sheets", "file": "a.csv"}, 422, "file", _NAMES_A_FILE),
         ({"pipeline": "sheets", "file": "drop:a.csv", "input": {}}, 422, "file", _NAMES_A_FILE),
         ({"pipeline": "sheets", "file": "drop:a.csv", "items": [{}]}, 422, "file", _NAMES_A_FILE),
+        ({**_KEYED, "unique": {"states": ["QUEUED"]}}, 422, "unique", _NOT_FOR_FILES),
+        ({**_KEYED, "coalesce": True}, 422, "coalesce", _NOT_FOR_FILES),
+        ({**_KEYED, "maxWaitSeconds": 1}, 422, "maxWaitSeconds", _NOT_FOR_FILES),
         ({"pipeline": "sheets", "file": "till:a.csv"}, 404, "source", "there is no source 'till'"),
         ({"pipeline": "pages", "input": {"title": "x"}, "options": {}}, 422, "options", "is only allowed with `file`"),
         (
@@ -140,7 +145,7 @@ _NO_FILES = "pipeline 'pages' takes no files of sources: send `input` or `items`
             "there is no provider 'nope'; the providers are catalogue",
         ),
     ],
-    ids=["pipeline", "path", "input", "items", "not ann's", "options", "providers"],
+    ids=["pipeline", "path", "input", "items", "unique", "coalesce", "max wait", "not ann's", "options", "providers"],
 )
 async def test_what_cannot_be_asked_for(
     service: Service, body: dict[str, Any], status: int, field: str, reason: str

@@ -274,7 +274,7 @@ async def test_an_idempotency_key_makes_two_requests_one(service: Service) -> No
 
 
 async def test_a_key_is_free_when_its_job_is_in_another_state(service: Service) -> None:
-    unique = {"states": ["QUEUED", "RUNNING"], "period": 3600}
+    unique = {"states": ["QUEUED", "RUNNING"], "periodSeconds": 3600}
     body = {"pipeline": "pages", "input": {"title": "one"}, "key": "k", "unique": unique}
     async with service.client("ann") as client:
         first, again = [await client.post("/api/jobs", json=body) for _ in range(2)]
@@ -289,7 +289,7 @@ async def test_a_key_is_free_when_its_job_is_in_another_state(service: Service) 
 
 
 async def test_coalescing_postpones_a_job_up_to_max_wait(service: Service) -> None:
-    body = {"pipeline": "pages", "key": "k", "coalesce": True, "maxWait": 60, "runAt": "2035-01-01T00:00:00Z"}
+    body = {"pipeline": "pages", "key": "k", "coalesce": True, "maxWaitSeconds": 60, "runAt": "2035-01-01T00:00:00Z"}
     async with service.client("ann") as client:
         for title, headers in (("one", {}), ("two", {"Idempotency-Key": "i"})):
             done = await client.post("/api/jobs", json={**body, "input": {"title": title}}, headers=headers)
@@ -314,9 +314,10 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"pipeline": "pages", "input": {"title": "x"}, "colour": 1}, "colour", "there is no such field"),
     ({"pipeline": "pages", "input": {"title": "a\0b"}}, "input.title", "must not contain the character U+0000"),
     ({"pipeline": "pages", "input": {"title": "x"}, "coalesce": True}, "key", "is required for coalesce"),
-    ({"pipeline": "pages", "input": {"title": "x"}, "maxWait": 1}, "maxWait", "is for coalesce only"),
-    ({"pipeline": "pages", "items": [{"title": "x"}], "maxWait": 1}, "maxWait", "is only for one item"),
-    ({"pipeline": "pages", "input": {"title": "x"}, "unique": {"period": 60}}, "key", "is required for unique"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "maxWaitSeconds": 1}, "maxWaitSeconds", "is for coalesce only"),
+    ({"pipeline": "pages", "items": [{"title": "x"}], "maxWaitSeconds": 1}, "maxWaitSeconds", "is for coalesce only"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "maxWait": 1}, "maxWait", "there is no such field"),
+    ({"pipeline": "pages", "input": {"title": "x"}, "unique": {"periodSeconds": 60}}, "key", "is required for unique"),
     (
         {"pipeline": "pages", "input": {"title": "x"}, "key": "k", "unique": {"states": ["PENDING"]}},
         "unique.states.0",

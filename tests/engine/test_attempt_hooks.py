@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forebay import AttemptEnd, AttemptHook, Context, Pipeline, Retry, Skip, Step
+from forebay import AttemptEnd, AttemptHook, Client, Context, DefinitionError, Pipeline, Retry, Skip, Snooze, Step, Wait
 from forebay.testing import testbed
 
 request: ContextVar[str] = ContextVar("request", default="none")
@@ -112,3 +112,40 @@ async def test_a_hook_that_fails_changes_nothing(dsn: str, caplog: pytest.LogCap
     assert len(failed) == 4
     assert "Broken.before_attempt" in failed[0]
     assert "a hook failed" in failed[0]
+
+
+async def test_a_hook_tells_a_wait_from_a_snooze(dsn: str) -> None:
+    hook = Log()
+    orders: Pipeline[str] = Pipeline("orders", str, hooks=[hook])
+
+    @orders.step()
+    async def pay(ctx: Context, order: str) -> str | Wait | Snooze:
+        if order == "later":
+            return Snooze(60)
+        return Wait("paid", key=order, timeout=60) if ctx.signal is None else "paid"
+
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        await orders.submit_many(bed.pool, ["a", "later"])
+        await bed.run()
+        assert sorted(end.outcome for end in hook.ends) == ["SNOOZED", "WAITING"]
+        await Client(bed.pool).signal("paid", "a")
+        await bed.run()
+    assert hook.ends[-1].outcome == "DONE"
+
+
+async def _late(*given: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("base", "methods", "reason"),
+    [
+        (object, {"before_attempt": _late}, "a hook must be an object of a subclass of AttemptHook, not Wrong"),
+        (AttemptHook, {"before_attempt": _late}, "Wrong.before_attempt must be `def`, not `async def`"),
+        (AttemptHook, {"after_attempt": _late}, "Wrong.after_attempt must be `def`, not `async def`"),
+    ],
+)
+def test_a_hook_that_could_not_be_called(base: type, methods: dict[str, Any], reason: str) -> None:
+    wrong: Any = type("Wrong", (base,), methods)()
+    with pytest.raises(DefinitionError) as caught:
+        Pipeline("texts", str, hooks=[wrong])
+    assert str(caught.value) == f"pipeline 'texts': {reason}"

@@ -201,6 +201,7 @@ async def test_a_pipeline_that_nobody_registered(conn: asyncpg.Connection[Any], 
 # The same from other languages, with plain SQL.
 
 ONE, MANY = "select forebay.submit('pages', ", "select forebay.submit_many('pages', "
+JOBS = "select forebay.submit_jobs('pages', "
 SQL: list[tuple[str, str, str]] = [
     (
         "select forebay.submit('nobodys', '{}')",
@@ -218,6 +219,15 @@ SQL: list[tuple[str, str, str]] = [
     (ONE + "'{}', run_at => now() + interval '11 years')", "FB002", f"run_at: {FAR}"),
     (ONE + "to_jsonb(repeat('x', 1001)))", "FB003", "input: has 1003 bytes; the pipeline takes at most 1000"),
     (ONE + "'{}', \"coalesce\" => true)", "FB002", "key: is required for coalesce"),
+    (ONE + "'{}', unique_states => '{QUEUED}')", "FB002", "key: is required for unique"),
+    (ONE + "'{}', unique_period => interval '1 hour')", "FB002", "key: is required for unique"),
+    (
+        ONE + "'{}', key => 'k', \"coalesce\" => true, unique_period => interval '1 hour')",
+        "FB002",
+        "unique: cannot be given together with coalesce",
+    ),
+    (MANY + "array['{}']::jsonb[], unique_states => '{QUEUED}')", "FB002", "key: is required for unique"),
+    (JOBS + "array['{}']::jsonb[], unique_period => interval '1 hour')", "FB002", "keys: are required for unique"),
     (MANY + "null)", "FB002", "inputs: must be JSON values, not SQL nulls"),
     (MANY + "array['{}', null]::jsonb[])", "FB002", "inputs: must be JSON values, not SQL nulls"),
     (MANY + "array['{}']::jsonb[], keys => '{a,b}')", "FB002", "keys: must have as many entries as inputs"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from forebay import Context, Done, Pipeline, Retry, Rows, Statement, Submit
+from forebay.engine.submit.checked_submit import CheckedSubmit
 from forebay.engine.work.children import submitting
 from forebay.errors import InvalidField, PermanentError
 from forebay.testing import testbed
@@ -89,4 +90,6 @@ def test_what_is_not_a_job_is_rejected() -> None:
     bad: Any = 3
     with pytest.raises(InvalidField, match="input: Input should be a valid string"):
         pages.new(bad)
-    assert pages.new("a", owner="ann", meta={"m": 1}) == Submit("pages", '"a"', "ann", meta='{"m":1}')
+    with pytest.raises(PermanentError, match=r"this is of the type Submit$"):
+        list(submitting([Submit()], owner_id=7))
+    assert pages.new("a", owner="ann", meta={"m": 1}) == CheckedSubmit("pages", '"a"', "ann", meta='{"m":1}')

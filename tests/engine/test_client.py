@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import asyncpg
@@ -12,8 +15,17 @@ import psycopg
 import pytest
 
 import forebay
-from forebay import Client, Context, Pipeline, Submitted, SyncClient
-from forebay.errors import ConflictError, InputTooLarge, InvalidField, NotFoundError, UnknownPipeline
+from forebay import Client, Context, JobSummary, Pipeline, Submitted, SyncClient
+from forebay.engine.submit import results
+from forebay.errors import (
+    ConflictError,
+    DatabaseUnavailable,
+    ForebayError,
+    InputTooLarge,
+    InvalidField,
+    NotFoundError,
+    UnknownPipeline,
+)
 from forebay.testing import testbed
 from tests.engine._producing import Page, counts, inputs_of, pages, papers, register, strangers
 from tests.engine.test_adapters import ASYNC, SYNC, Undone
@@ -159,6 +171,8 @@ async def test_the_first_jobs_register_their_pipeline(dsn: str) -> None:
         assert len(await client.submit_jobs(numbers, [1, 2])) == 2
         with pytest.raises(NotFoundError, match="there is no job 99"):
             await client.wait(99)
+        with pytest.raises(NotFoundError, match="there is no job 99"):
+            await anext(client.results(99))
     with SyncClient.connect(dsn) as blocking:
         (job,) = blocking.submit_jobs(numbers, [4])
         assert next(iter(blocking.events(job))).state == "QUEUED"
@@ -166,6 +180,62 @@ async def test_the_first_jobs_register_their_pipeline(dsn: str) -> None:
             blocking.wait(job, timeout=0.02)
         with pytest.raises(NotFoundError, match="there is no job 99"):
             blocking.job(99)
+        with pytest.raises(NotFoundError, match="there is no job 99"):
+            list(blocking.results(99))
+
+
+async def test_a_timeout_of_zero_is_one_look(dsn: str, watcher: asyncpg.Connection[Any]) -> None:
+    client = Client(watcher)
+    job = await client.submit(pages, Page(url="1"))
+    with SyncClient.connect(dsn) as blocking:
+        waits: list[Callable[..., Awaitable[JobSummary]]] = [
+            client.wait,
+            lambda *args, **options: asyncio.to_thread(blocking.wait, *args, **options),
+        ]
+        async with watcher.transaction():
+            for wait in waits:
+                with pytest.raises(TimeoutError, match=rf"^job {job.job_id} is not over after 0 s$"):
+                    await wait(job, timeout=0)
+            assert await client.cancel(job)  # the transaction goes on
+        for wait in waits:
+            assert (await wait(job, timeout=0)).state == "CANCELLED"
+
+
+def test_the_last_look_is_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = [0.0]
+    monkeypatch.setattr(results, "time", SimpleNamespace(monotonic=lambda: looks[-1]))
+
+    def wait() -> None:
+        for pause in results.pauses(7, 4.5):
+            looks.append(looks[-1] + pause)
+
+    with pytest.raises(TimeoutError, match=r"^job 7 is not over after 4\.5 s$"):
+        wait()
+    assert looks[1] == 0.0
+    assert looks[-1] == pytest.approx(4.5)
+    assert max(after - before for before, after in pairwise(looks)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [("postgresql://nobody@127.0.0.1:1/none", "failed"), ("no address", "its address is invalid")],
+)
+async def test_both_clients_name_a_database_that_is_unavailable(address: str, reason: str) -> None:
+    with pytest.raises(DatabaseUnavailable, match=rf"^cannot use the database: .*{reason}"):
+        async with Client.connect(address):
+            pass
+    with (
+        pytest.raises(DatabaseUnavailable, match=rf"^cannot use the database: .*{reason}"),
+        SyncClient.connect(address),
+    ):
+        pass
+
+
+def test_a_client_that_blocks_needs_psycopg(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    needed = r"^SyncClient\.connect needs psycopg: pip install 'forebay\[psycopg\]'$"
+    with pytest.raises(ForebayError, match=needed), SyncClient.connect("postgresql://"):
+        pass
 
 
 async def test_events_end_with_the_job(dsn: str) -> None:

@@ -186,6 +186,9 @@ def test_retries(wrong: dict[str, Any], match: str) -> None:
         Retry(**wrong)
 
 
+_KEY = "key must be a function of the input, or of the input and a TaskInfo"
+
+
 @pytest.mark.parametrize(
     ("wrong", "match"),
     [
@@ -193,6 +196,10 @@ def test_retries(wrong: dict[str, Any], match: str) -> None:
         ({"rate": 0}, "rate and per must be positive"),
         ({"rate": 1, "per": 0}, "rate and per must be positive"),
         ({"concurrency": 0}, "concurrency must be at least 1"),
+        ({"rate": 1, "key": lambda: "a"}, _KEY),
+        ({"rate": 1, "key": lambda value, task, more: "a"}, _KEY),
+        ({"rate": 1, "key": lambda value, *, host: host}, _KEY),
+        ({"rate": 1, "key": "host"}, _KEY),
     ],
 )
 def test_limits(wrong: dict[str, Any], match: str) -> None:

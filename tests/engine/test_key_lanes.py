@@ -479,6 +479,7 @@ def test_a_function_that_takes_the_input_only_is_a_key() -> None:
     task = TaskInfo(1, 2, "ann", None)
     assert Limit("a", rate=1, key=str).key_of(7, task) == "7"
     assert Limit("a", rate=1, key=lambda value, suffix="!": f"{value}{suffix}").key_of(7, task) == "7!"
+    assert Limit("a", rate=1, key=lambda *values: f"{values}").key_of(7, task) == "(7,)"
     assert Limit("a", rate=1, key=lambda value, about: f"{value} {about.owner}").key_of(7, task) == "7 ann"
 
 

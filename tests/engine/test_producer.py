@@ -152,12 +152,15 @@ async def test_no_such_job(conn: asyncpg.Connection[Any]) -> None:
     for call in (summary(conn, 77), wait(conn, 77)):
         with pytest.raises(NotFoundError, match=r"^job_id: there is no job 77$"):
             await call
-    assert [item async for item in items(conn, 77)] == []
+    with pytest.raises(NotFoundError, match=r"^job_id: there is no job 77$"):
+        await anext(aiter(items(conn, 77)))
+    empty = await submit_many(conn, pages, [])
+    assert [item async for item in items(conn, empty.job_id)] == []
 
 
 async def test_waiting_ends_with_the_job(conn: asyncpg.Connection[Any], dsn: str) -> None:
     job_id = (await submit(conn, pages, Page(url="u"))).job_id
-    with pytest.raises(TimeoutError):
+    with pytest.raises(TimeoutError, match=rf"^job {job_id} is not over after 0\.05 s$"):
         await wait(conn, job_id, timeout=0.05)
     waiting = asyncio.create_task(wait(dsn, job_id, timeout=60))
     await asyncio.sleep(0)

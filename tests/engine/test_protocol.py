@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from forebay.engine.declare.limited import limited
+from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.processes.protocol import BrokenProtocol, Overrun, decode_answer
 from forebay.errors import ConfigError, DataError, PermanentError, ResourceError, ThrottledError, TransientError
 from forebay.runner import codec, failures, frames
+from forebay.types import Done, Unique
+from tests.engine import process_steps
 
 
 def read() -> None:
@@ -46,6 +50,13 @@ def test_a_sandboxed_process_fails_its_own_task_only(error: Exception, kind: typ
     assert (type(told), str(told)) == (kind, text)
     assert "Error" in str(told.__cause__)  # where it happened
     assert type(_raised(TRUSTED, error)) is type(error)
+
+
+def test_jobs_that_a_step_in_a_process_submits() -> None:
+    pages: Pipeline[str] = Pipeline("pages", str)
+    options: Any = {"run_at": datetime(2030, 1, 1, tzinfo=UTC), "meta": {"a": 1}, "key": "k"}
+    done = Done(1, submits=[pages.new("a", unique=Unique({"QUEUED"}, 60), **options), pages.new("b")])
+    assert decode_answer(process_steps.outcome, frames.RESULT, codec.encode(done)) == done
 
 
 def test_a_package_is_missing_where_the_worker_sees_so_itself() -> None:

@@ -110,6 +110,10 @@ async def test_what_is_not_accepted(dsn: str, tmp_path: Path) -> None:
             later.json()["errors"][0]["reason"]
             == "files are read at once: use options.paused, and resume the job later"
         )
+        for field, value in (("unique", '{"periodSeconds": 60}'), ("coalesce", "true"), ("maxWaitSeconds", "1")):
+            keyed = {"pipeline": "notes", "key": "k", field: value}
+            bound = await ann.post("/api/jobs", data=keyed, files={"file": ("a.txt", b"x")})
+            assert (bound.status_code, bound.json()["errors"][0]["field"]) == (422, field)
         kind = await ann.post("/api/notes/uploads", headers={"upload-length": "5", **described(filename="a.png")})
         assert kind.json()["errors"] == [{"field": "file", "reason": "is image/png; accepted are text/*"}]
         unknown = {"pipeline": "notes", "options": json.dumps({"language": "xx"})}

@@ -99,6 +99,13 @@ async def test_many_items_and_many_jobs(db: Db) -> None:
     }
 
 
+@pytest.mark.parametrize("options", ['"coalesce" => true', "unique_states => '{QUEUED}'"])
+async def test_an_owner_who_has_submitted_before_needs_a_key_too(db: Db, options: str) -> None:
+    await _submit(db)
+    with pytest.raises(asyncpg.PostgresError, match=r"^key: is required for (coalesce|unique)$"):
+        await db.execute(f"select forebay.submit('p', '1', 'ann', {options})")
+
+
 async def _waits_for_another(db: Db, pid: int) -> None:
     async with asyncio.timeout(60):
         while not await db.one("select pg_blocking_pids($1) <> '{}'", pid):

@@ -318,12 +318,10 @@ class Reprocess(Chosen):
 
 
 class KeyUnique(Strict):
-    """How long a job keeps its key: in these states, and until so many seconds after its submit."""
+    """How long a job keeps its key: in these states, and until this time after its submit."""
 
     states: Annotated[list[State], Field(min_length=1, max_length=6)] | None = None
-    period: Annotated[float, Field(ge=0, le=TEN_YEARS.total_seconds())] | None = Field(
-        default=None, description="seconds"
-    )
+    period_seconds: Annotated[float, Field(ge=0, le=TEN_YEARS.total_seconds())] | None = None
 
 
 class Submission(Strict):
@@ -345,8 +343,8 @@ class NewJob(Submission):
     input: Any = None
     items: list[Any] | None = None
     coalesce: bool = Field(default=False, description="replace the input of a job with this key that has not started")
-    max_wait: Annotated[float, Field(ge=0, le=TEN_YEARS.total_seconds())] | None = Field(
-        default=None, description="seconds after its first submit until which `coalesce` may postpone a job"
+    max_wait_seconds: Annotated[float, Field(ge=0, le=TEN_YEARS.total_seconds())] | None = Field(
+        default=None, description="how long after its first submit `coalesce` may postpone a job"
     )
     file: Annotated[str, Field(max_length=2000)] | None = Field(
         default=None, description="for pipelines that take files: a file of a source, such as drop:2026/march.csv"

@@ -59,21 +59,27 @@ CONFLICT = (
 )
 
 
-async def open_pool(dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60) -> Pool:
-    """A pool of at most `size` connections; `prepared=False` suits a transaction-mode pooler.
+async def open_pool(
+    dsn: str, *, size: int, name: str, prepared: bool = True, timeout: float = 60, at_once: bool = False
+) -> Pool:
+    """A pool of at most `size` connections; `prepared=False` suits a transaction-mode pooler. Connections are opened
+    when they are needed; with `at_once`, the first one is opened now.
 
     Raises: DatabaseUnavailable with the reason and what to check.
     """
     try:
-        return await asyncpg.create_pool(
+        pool = await asyncpg.create_pool(
             dsn,
             init=partial(set_transaction_timeout, timeout=timeout) if prepared else None,
             connection_class=TcpConnection,
             **pool_options(size, timeout),
             **connection_options(name, timeout, prepared=prepared),
         )
+        if at_once:
+            await pool.release(await pool.acquire())
     except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:
         raise database_unavailable(error) from error
+    return pool
 
 
 def pool_options(size: int, timeout: float) -> dict[str, Any]:

@@ -36,8 +36,11 @@ async def accept(target: IntakeTarget, state: State, who: Principal, idempotent:
         raise Problem(
             422, "names a file of a source, as drop:march.csv, and goes without `input` and `items`", field="file"
         )
-    given: dict[str, Any] = {"file": _checked_path(path), "options": body.options or {}, "runAt": body.run_at}
-    about = uploads.announced(target, {"pipeline": target.name, **given})
+    for field, is_given in (("coalesce", body.coalesce), ("maxWaitSeconds", body.max_wait_seconds is not None)):
+        if is_given:
+            raise Problem(422, uploads.NOT_FOR_FILES, field=field)
+    given: dict[str, Any] = {"file": _checked_path(path), "options": body.options or {}}
+    about = uploads.announced(target, {"pipeline": target.name, "runAt": body.run_at, "unique": body.unique, **given})
     source = find_visible_source(target, who, state.settings, name)
     if why := target.check_name(state.settings, path):
         raise Problem(422, why, field="file")

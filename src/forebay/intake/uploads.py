@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 log = get_logger("api")
 
+NOT_FOR_FILES = "is not supported for files; leave it out"
 PART_BYTES = 64 << 20  # an interrupted upload loses at most the current part
 
 
@@ -75,6 +76,8 @@ def announced(target: IntakeTarget, values: dict[str, Any]) -> Announced:
     if about.run_at is not None:
         hint = ": use options.paused, and resume the job later" if "paused" in target.options.model_fields else ""
         raise Problem(422, f"files are read at once{hint}", field="runAt")
+    if about.unique is not None:
+        raise Problem(422, NOT_FOR_FILES, field="unique")
     return Announced(file_name(about.file), about.options, FileTerms(about.key, about.priority, about.meta))
 
 

@@ -189,7 +189,7 @@ async def _submit_one(
     """The usual case, in one statement that is its own transaction."""
     with submitting(pipeline.name) as now:
         options = CheckedOptions.checked(**_options(body, who))
-        merging = Coalescing.checked(options, coalesce=body.coalesce, max_wait=body.max_wait)
+        merging = Coalescing.checked(options, coalesce=body.coalesce, max_wait=body.max_wait_seconds)
         args = item_arguments(pipeline, body.input, merging, options, now.trace)
         quota.admit()
         job_id, created = await submits.submit(who, args)
@@ -204,7 +204,7 @@ def _options(body: Submission, who: Principal) -> dict[str, Any]:
         "priority": body.priority,
         "run_at": body.run_at,
         "meta": body.meta,
-        "unique": None if body.unique is None else Unique(body.unique.states, body.unique.period),
+        "unique": None if body.unique is None else Unique(body.unique.states, body.unique.period_seconds),
     }
 
 
@@ -221,7 +221,9 @@ async def _submit(
 ) -> JobRef:
     options = _options(body, who)
     if isinstance(body, NewJob) and body.items is None:
-        one = await submit(conn, pipeline, body.input, coalesce=body.coalesce, max_wait=body.max_wait, **options)
+        one = await submit(
+            conn, pipeline, body.input, coalesce=body.coalesce, max_wait=body.max_wait_seconds, **options
+        )
         return JobRef(job_id=str(one.job_id), created=one.created, items=1)
     if isinstance(body, UploadedJob):
         await session_context.begin_upload(conn, body.file)

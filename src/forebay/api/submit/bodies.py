@@ -84,8 +84,8 @@ def _check_one_or_many(body: NewJob, most: int) -> None:
         raise Problem(422, f"must be 1 to {most} items; upload a file for more", field="items")
     if body.items is not None and body.coalesce:
         raise Problem(422, "is only for one item", field="coalesce")
-    if body.items is not None and body.max_wait is not None:
-        raise Problem(422, "is only for one item", field="maxWait")
+    if body.max_wait_seconds is not None and not body.coalesce:
+        raise Problem(422, "is for coalesce only", field="maxWaitSeconds")
 
 
 async def _uploaded(request: Request) -> tuple[UploadedJob, Iterable[Any]]:

@@ -51,8 +51,12 @@ class Limit:
             raise DefinitionError(f"Limit {self.name!r}: rate and per must be positive")
         if self.concurrency is not None and self.concurrency < 1:
             raise DefinitionError(f"Limit {self.name!r}: concurrency must be at least 1")
-        if self.key is not None and _count_parameters(self.key) == 2:
-            object.__setattr__(self, "takes_task", True)
+        count = 1 if self.key is None else _count_arguments(self.key)
+        if count is None:
+            raise DefinitionError(
+                f"Limit {self.name!r}: key must be a function of the input, or of the input and a TaskInfo"
+            )
+        object.__setattr__(self, "takes_task", count == 2)
 
     @classmethod
     def per_owner(
@@ -73,11 +77,20 @@ class Limit:
         return key(value, task) if self.takes_task else key(value)
 
 
-def _count_parameters(key: Callable[..., Any]) -> int:
-    """The number of positional parameters that a function requires; 1 if it does not say, like `str`."""
+def _count_arguments(key: Callable[..., Any]) -> int | None:
+    """How many arguments a function takes, 1 or 2; 1 if it takes both, or does not say, like `str`. None: neither."""
     try:
-        parameters = inspect.signature(key).parameters.values()
-    except (TypeError, ValueError):
+        signature = inspect.signature(key)
+    except ValueError:
         return 1
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(each.kind in positional and each.default is inspect.Parameter.empty for each in parameters)
+    except TypeError:  # not a function
+        return None
+    return next((count for count in (1, 2) if _takes(signature, count)), None)
+
+
+def _takes(signature: inspect.Signature, count: int) -> bool:
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return False
+    return True

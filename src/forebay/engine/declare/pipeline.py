@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overlo
 
 from pydantic import TypeAdapter
 
+from forebay.engine.declare.attempt_hook import AttemptHook
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limit import OWNER_LIMIT, Limit
 from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepKind, StepOptions, check_options
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from forebay.engine.db.adapters import AsyncConn, SyncConn
-    from forebay.engine.declare.attempt_hook import AttemptHook
     from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
 
@@ -83,7 +83,9 @@ class Pipeline(Generic[I]):
         self.max_input_bytes = max_input_bytes
         self.internal = internal
         self.reference = reference
-        self.hooks: tuple[AttemptHook, ...] = tuple(hooks)
+        self.hooks = tuple(hooks)
+        for hook in self.hooks:
+            _check_hook(name, hook)
         self.steps: dict[str, Step[I, Any]] = {}
         self.schedules: list[Schedule[I]] = []
         self._tunings: list[Callable[[Settings], None]] = []
@@ -332,7 +334,7 @@ class Pipeline(Generic[I]):
     def new(self, input: I, **options: Unpack[SubmitOptions]) -> Submit:  # noqa: A002
         """A job that a step submits with its result: `return Done(x, submits=[pages.new(page)])`.
 
-        Its owner is that of the task, unless the options name one.
+        By itself, this submits nothing. The owner of the job is that of the task, unless the options name one.
 
         Raises: RequestError, which names the field and the reason.
         """
@@ -392,6 +394,17 @@ class Pipeline(Generic[I]):
 
     def __repr__(self) -> str:
         return f"<pipeline {self.name}: {' → '.join(self.steps)}>"
+
+
+def _check_hook(pipeline: str, hook: object) -> None:
+    kind = type(hook).__name__
+    if not isinstance(hook, AttemptHook):
+        raise DefinitionError(
+            f"pipeline {pipeline!r}: a hook must be an object of a subclass of AttemptHook, not {kind}"
+        )
+    for method in ("before_attempt", "after_attempt"):
+        if inspect.iscoroutinefunction(getattr(hook, method)):
+            raise DefinitionError(f"pipeline {pipeline!r}: {kind}.{method} must be `def`, not `async def`")
 
 
 def _natural_kind(fn: Callable[..., Any]) -> StepKind:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.engine.declare.limited import OutputFile
 from forebay.engine.processes import child as steps
+from forebay.engine.submit.checked_submit import CheckedSubmit
 from forebay.errors import ConfigError, DataError, TransientError, classify_error
 from forebay.runner import codec, failures, frames
 from forebay.runner.child import Call
-from forebay.types import Cancel, Done, ErrorClass, NotFound, Rows, Skip, Snooze, Statement, Submit
+from forebay.types import Cancel, Done, ErrorClass, NotFound, Rows, Skip, Snooze, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from forebay.runner.codec import Classes
 
 _OUTCOMES = (Done, NotFound, Skip, Snooze, Cancel)
-_WRITES = (Rows, Statement, Submit)
+_WRITES = (Rows, Statement, CheckedSubmit)
 
 
 class Overrun(TransientError):

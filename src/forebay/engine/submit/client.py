@@ -31,6 +31,9 @@ class Client:
     own. A client has no state: create one wherever there is a connection. `actor` is who pauses, cancels and
     reprocesses, for the audit log; the default is the database's user.
 
+    In a transaction, `wait` and `events` never end for a job that the transaction has submitted, because workers see it
+    only after the commit. With the isolation level REPEATABLE READ or SERIALIZABLE, they see no changes of any job.
+
     Methods with a `job` take what a submit returned, or the job's number, and raise NotFoundError if there is no such
     job.
     """
@@ -48,7 +51,7 @@ class Client:
 
         Raises: DatabaseUnavailable with the reason and what to check.
         """
-        async with await open_pool(dsn, size=connections, name="forebay client") as pool:
+        async with await open_pool(dsn, size=connections, name="forebay client", at_once=True) as pool:
             yield cls(pool, actor=actor)
 
     async def register(self, *pipelines: Pipeline[Any]) -> None:

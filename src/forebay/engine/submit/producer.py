@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 from forebay.engine.db.adapters import AsyncAdapter, Row, SyncAdapter, adapter_for, sync_adapter_for
 from forebay.engine.db.loads import ItemBatch, ItemLoad
 from forebay.engine.db.sql import load
+from forebay.engine.submit.checked_submit import CheckedSubmit
 from forebay.engine.submit.inputs import encoder_of
 from forebay.engine.submit.options import CheckedOptions, Coalescing, JobOptions, KeyBounds, SubmitOptions, checked_text
 from forebay.engine.submit.registration import submit_registered, submit_registered_sync
 from forebay.errors import InputTooLarge, InvalidField
 from forebay.telemetry.tracing import Submitting, submitting
-from forebay.types import Submit, Submitted
+from forebay.types import Submitted
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
     from forebay.engine.db.adapters import AsyncConn, SyncConn
     from forebay.engine.declare.pipeline import Pipeline
-    from forebay.types import Unique
+    from forebay.types import Submit, Unique
 
 I = TypeVar("I")  # noqa: E741 - the input
 R = TypeVar("R")
@@ -82,8 +83,8 @@ async def submit(
 ) -> Submitted:
     """Submit one item as one job, in the transaction of `conn`.
 
-    If a job with this `key` exists, its id is returned and nothing is written; `unique` bounds for how long a job keeps
-    its key. With `coalesce`, the new input replaces that of a job that has not started. With a `delay`, each such
+    If a job with this `key` exists, its id is returned and nothing is written; `unique` limits how long a job keeps its
+    key. With `coalesce`, the new input replaces that of a job that has not started. With a `delay`, each such
     submit postpones the job, but at most until `max_wait` seconds after the first.
 
     Raises:
@@ -128,7 +129,7 @@ def new_submit(pipeline: Pipeline[I], value: I, **options: Unpack[SubmitOptions]
     o = CheckedOptions.checked(**options)
     owner = o.owner if "owner" in options else None
     data = encoder_of(pipeline).encode(value).decode()
-    return Submit(pipeline.name, data, owner, o.key, o.priority, o.run_at, o.delay, o.meta, *o.unique)
+    return CheckedSubmit(pipeline.name, data, owner, o.key, o.priority, o.run_at, o.delay, o.meta, *o.unique)
 
 
 def _submitting(
@@ -224,7 +225,7 @@ async def submit_jobs(
     """Submit each input as a job of its own, in one round trip and in the transaction of `conn`.
 
     `keys` are the keys of the jobs, one for each input. If a job with such a key exists, it is returned unchanged;
-    `unique` bounds for how long a job keeps its key.
+    `unique` limits how long a job keeps its key.
 
     Raises:
         RequestError: an argument is invalid; names the field, and the index of an input. Nothing is written.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +25,20 @@ PAGE = 100  # items that are read at once
 _LONGEST_PAUSE = 1.0
 
 
-def pauses() -> Iterator[float]:
-    """The seconds between two looks at a job: short at first, then one second."""
+def pauses(job_id: int, timeout: float | None = None) -> Iterator[float]:
+    """The seconds before each look at a job: none before the first, then few, then one second. The last look is after
+    `timeout` seconds.
+
+    Raises:
+        TimeoutError: the last look was in vain.
+    """
+    end = math.inf if timeout is None else time.monotonic() + timeout
+    yield 0.0
     pause = 0.01
-    while True:
-        yield pause
+    while (left := end - time.monotonic()) > 0:
+        yield min(pause, left)
         pause = min(pause * 1.5, _LONGEST_PAUSE)
+    raise TimeoutError(f"job {job_id} is not over after {timeout:g} s")
 
 
 async def summary(conn: AsyncConn, job_id: int) -> JobSummary:
@@ -43,12 +53,15 @@ async def summary(conn: AsyncConn, job_id: int) -> JobSummary:
 async def wait(conn_or_dsn: AsyncConn | str, job_id: int, timeout: float | None = None) -> JobSummary:
     """Wait for the end of a job and return its summary; polls often at first, then once a second.
 
+    On a connection inside a transaction, this never ends for a job that the transaction has submitted, because workers
+    see it only after the commit. With REPEATABLE READ or SERIALIZABLE, the transaction sees no job change.
+
     Raises:
         NotFoundError: there is no such job.
         TimeoutError: it is not over after `timeout` seconds.
     """
-    async with asyncio.timeout(timeout), _opened(conn_or_dsn) as adapter:
-        *_, last = [job async for job in _changes(adapter, job_id)]
+    async with _opened(conn_or_dsn) as adapter:
+        *_, last = [job async for job in _changes(adapter, job_id, timeout)]
         return last
 
 
@@ -61,25 +74,33 @@ def changes(conn: AsyncConn, job_id: int) -> AsyncIterator[JobSummary]:
     return _changes(adapter_for(conn), job_id)
 
 
-async def _changes(adapter: AsyncAdapter, job_id: int) -> AsyncGenerator[JobSummary, None]:
+async def _changes(
+    adapter: AsyncAdapter, job_id: int, timeout: float | None = None
+) -> AsyncGenerator[JobSummary, None]:
     last = None
-    for pause in pauses():
+    for pause in pauses(job_id, timeout):
+        await asyncio.sleep(pause)
         job, is_over = read_job(job_id, await adapter.fetch_row(load("get_job"), (job_id,)))
         if job != last or is_over:
             yield job
         if is_over:
             return
         last = job
-        await asyncio.sleep(pause)
 
 
 async def items(conn: AsyncConn, job_id: int) -> AsyncIterator[ItemRecord]:
-    """The items of a job, in order; read page by page, so changes on later pages may be visible."""
+    """The items of a job, in order; read page by page, so changes on later pages may be visible.
+
+    Raises:
+        NotFoundError: there is no such job.
+    """
     adapter, last_n = adapter_for(conn), 0
     while rows := await adapter.fetch_all(load("list_items"), (job_id, last_n, PAGE)):
         for row in rows:
             yield read_item(job_id, row)
         last_n = rows[-1][0]
+    if last_n == 0:
+        await summary(conn, job_id)
 
 
 def read_job(job_id: int, row: Row | None) -> tuple[JobSummary, bool]:

@@ -8,14 +8,18 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from forebay.db.pool import database_unavailable
 from forebay.engine.db.adapters import sync_adapter_for
 from forebay.engine.db.sql import load
 from forebay.engine.submit import producer, results
 from forebay.engine.submit.job_calls import ENDED_BADLY, KEPT, job_number, reprocess_arguments, signal_arguments
+from forebay.errors import ForebayError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
     from datetime import timedelta
+
+    import psycopg
 
     from forebay.engine.db.adapters import SyncConn
     from forebay.engine.declare.pipeline import Pipeline
@@ -28,7 +32,9 @@ I = TypeVar("I")  # noqa: E741 - the input
 class SyncClient:
     """Same as `Client`, on a psycopg Connection, or a SQLAlchemy Connection or Session.
 
-    In a transaction with the isolation level REPEATABLE READ or SERIALIZABLE, `wait` and `events` see no changes.
+    In a transaction, `wait` and `events` never end for a job that the transaction has submitted, because workers see it
+    only after the commit. With the isolation level REPEATABLE READ or SERIALIZABLE, they see no changes of any job.
+    A connection without autocommit is in a transaction from its first statement on.
     """
 
     def __init__(self, conn: SyncConn, *, actor: str | None = None) -> None:
@@ -40,10 +46,11 @@ class SyncClient:
     @classmethod
     @contextmanager
     def connect(cls, dsn: str, *, actor: str | None = None) -> Generator[SyncClient]:
-        """A client with a psycopg connection of its own that commits each call: `with SyncClient.connect(dsn) as c`."""
-        import psycopg  # noqa: PLC0415 - optional
+        """A client with a psycopg connection of its own that commits each call: `with SyncClient.connect(dsn) as c`.
 
-        with psycopg.connect(dsn, autocommit=True, application_name="forebay client") as conn:
+        Raises: DatabaseUnavailable with the reason and what to check; ForebayError if psycopg is not installed.
+        """
+        with _connect(dsn) as conn:
             yield cls(conn, actor=actor)
 
     def register(self, *pipelines: Pipeline[Any]) -> None:
@@ -106,6 +113,8 @@ class SyncClient:
             for row in rows:
                 yield results.read_item(job_id, row)
             last_n = rows[-1][0]
+        if last_n == 0:
+            self.job(job_id)
 
     def pause(self, job: Submitted | int) -> bool:
         """Pause a job: its tasks do not start any more. Returns whether that changed anything."""
@@ -133,18 +142,15 @@ class SyncClient:
         return int(self._call("reprocess_job", *args) or 0)
 
     def _changes(self, job_id: int, timeout: float | None) -> Iterator[JobSummary]:
-        end = None if timeout is None else time.monotonic() + timeout
         last = None
-        for pause in results.pauses():
+        for pause in results.pauses(job_id, timeout):
+            time.sleep(pause)
             job, is_over = self._read(job_id)
             if job != last or is_over:
                 yield job
             if is_over:
                 return
             last = job
-            if end is not None and time.monotonic() + pause > end:
-                raise TimeoutError(f"job {job_id} is not over after {timeout:g} s")
-            time.sleep(pause)
 
     def _read(self, job_id: int) -> tuple[JobSummary, bool]:
         return results.read_job(job_id, self._adapter.fetch_row(load("get_job"), (job_id,)))
@@ -161,3 +167,16 @@ class SyncClient:
     def _call(self, statement: str, *args: object) -> Any:
         row = self._adapter.fetch_row(load(statement), args)
         return None if row is None else row[0]
+
+
+def _connect(dsn: str) -> psycopg.Connection[Any]:
+    try:
+        import psycopg  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise ForebayError("SyncClient.connect needs psycopg: pip install 'forebay[psycopg]'") from error
+    try:
+        return psycopg.connect(dsn, autocommit=True, application_name="forebay client")
+    except psycopg.ProgrammingError as error:  # its message has the address
+        raise database_unavailable(ValueError()) from error
+    except psycopg.Error as error:
+        raise database_unavailable(error) from error

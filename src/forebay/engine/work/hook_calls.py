@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from forebay.engine.declare.attempt_hook import AttemptEnd
 from forebay.errors import one_line
 from forebay.log import get_logger
+from forebay.types import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ class _Began:
 
     at: float
     error: BaseException | None = None
+    waits: bool = False
 
 
 class HookCalls:
@@ -46,11 +48,14 @@ class HookCalls:
             for attempt in batch:
                 self._before(attempt)
             try:
-                return await call(first, *args)
+                value = await call(first, *args)
             except BaseException as error:
                 for attempt in batch:
                     self._began[attempt].error = error
                 raise
+            if value.__class__ is Wait:  # not of a batch: those cannot wait
+                self._began[first].waits = True
+            return value
 
         return hooked
 
@@ -74,7 +79,8 @@ class HookCalls:
         if attempt.outcome is None:
             end = AttemptEnd("DONE", None, None, None, seconds)
         else:
-            end = AttemptEnd(attempt.outcome, began.error, attempt.reason, attempt.retry_in, seconds)
+            outcome = "WAITING" if began.waits and attempt.outcome == "SNOOZED" else attempt.outcome
+            end = AttemptEnd(cast("Any", outcome), began.error, attempt.reason, attempt.retry_in, seconds)
         for hook in reversed(self._hooks):
             self._call(hook.after_attempt, attempt, end)
 

@@ -29,8 +29,8 @@ begin
     end if;
     if length(key) not between 1 and 500 then
         perform forebay.refuse('FB002', 'key', 'must have 1 to 500 characters');
-    elsif "coalesce" and key is null then
-        perform forebay.refuse('FB002', 'key', 'is required for coalesce');
+    elsif key is null and (unique_states is not null or unique_period is not null) then
+        perform forebay.refuse('FB002', 'key', 'is required for unique');
     end if;
     pipeline_id := known.id;
     max_input_bytes := known.max_input_bytes;

@@ -19,10 +19,21 @@ begin
     if input is null then
         perform forebay.refuse('FB002', 'input', 'must be a JSON value, not an SQL null');
     end if;
-    if max_wait < interval '0' then
-        perform forebay.refuse('FB002', 'max_wait', 'must not be negative');
+    if max_wait is not null or unique_states is not null or unique_period is not null then  -- one look in the usual case
+        if max_wait < interval '0' then
+            perform forebay.refuse('FB002', 'max_wait', 'must not be negative');
+        elsif unique_states is not null or unique_period is not null then
+            if key is null then
+                perform forebay.refuse('FB002', 'key', 'is required for unique');
+            elsif "coalesce" then
+                perform forebay.refuse('FB002', 'unique', 'cannot be given together with coalesce');
+            end if;
+        end if;
     end if;
-    if "coalesce" and key is not null then
+    if "coalesce" then
+        if key is null then
+            perform forebay.refuse('FB002', 'key', 'is required for coalesce');
+        end if;
         -- Two submits of one key must see each other, so they take turns.
         perform pg_advisory_xact_lock(hashtextextended(pipeline || chr(31) || owner || chr(31) || key, 4662));
         perform forebay.check_priority(priority);

@@ -1,5 +1,6 @@
--- Submits each input as a job of its own, as submit does without a key and a time, and answers the jobs in the order of the
--- inputs. A job costs a fraction of what a submit of its own costs, and workers are told once of all of them.
+-- Internal to the API, which joins submits that arrive together; programs call submit_jobs. Submits each input as a job of its
+-- own, as submit does without a key and a time, and answers the jobs in the order of the inputs. A job costs a fraction of what
+-- a submit of its own costs, and workers are told once of all of them.
 create or replace function forebay.submit_each(
     pipeline text, inputs jsonb[], owner text default 'default', priority int default 0, now timestamptz default null
 ) returns setof bigint language plpgsql as $$

@@ -22,6 +22,8 @@ begin
         perform forebay.refuse('FB002', 'inputs', 'must be JSON values, not SQL nulls');
     elsif keys is not null and cardinality(keys) <> cardinality(inputs) then
         perform forebay.refuse('FB002', 'keys', 'must have as many entries as inputs');
+    elsif keys is null and (unique_states is not null or unique_period is not null) then
+        perform forebay.refuse('FB002', 'keys', 'are required for unique');
     end if;
     select p.* into pipe from forebay.pipeline p where p.name = submit_jobs.pipeline;
     if pipe.id is null then
