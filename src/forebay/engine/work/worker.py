@@ -269,7 +269,7 @@ class Worker:
         self._transactions = StepTransactions(
             self._step_pool,
             self._settler,
-            lambda step_id: self._executors[step_id].step,
+            self._executors,
             longest=s.command_timeout_s,
         )
         self._services = WorkerServices(self._progress, self._resources, self._processes, self._transactions)
