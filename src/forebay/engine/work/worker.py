@@ -464,7 +464,7 @@ class Worker:
     # -- periodic tasks -------------------------------------------------------------------------------------------
 
     async def _stop_overdue(self) -> None:
-        now = time.monotonic()
+        now = self._leases.loop_seen = time.monotonic()
         for executor in self._executors.values():
             executor.stop_overdue(now)
             executor.queue.age(now)
