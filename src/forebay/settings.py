@@ -156,7 +156,9 @@ class Settings(SettingsBase):
         default=10.0, description="how long a lease lasts without a heartbeat"
     )
     lease_cap_s: Annotated[float, Field(gt=0)] = Field(
-        default=600.0, description="longest lease of a process whose heartbeats were late"
+        default=600.0,
+        description="longest lease of a process whose heartbeats were late; a worker whose event loop is blocked for "
+        "longer loses its leases",
     )
     throttled_for_s: Annotated[float, Field(gt=0)] = Field(
         default=86400.0, description="a step that is throttled for this long fails, unless its Retry sets another time"

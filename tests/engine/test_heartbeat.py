@@ -60,6 +60,48 @@ async def test_a_step_that_blocks_the_event_loop_keeps_its_lease(dsn: str, conn:
     assert await conn.fetchval("select array_agg(outcome::text) from forebay.attempt") == ["DONE"]
 
 
+async def test_a_worker_whose_event_loop_is_blocked_for_too_long_loses_its_leases(
+    dsn: str, conn: asyncpg.Connection[Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    blocking: Pipeline[dict[str, int]] = Pipeline("blocking", dict)
+    begun, expired, resumed = threading.Event(), threading.Event(), asyncio.Event()
+
+    @blocking.step()
+    async def step(ctx: Context, value: dict[str, int]) -> None:
+        if ctx.attempt == 1:
+            worker._leases.loop_seen -= worker.settings.lease_cap_s  # it was blocked for so long already
+            begun.set()
+            assert expired.wait(60)  # nothing else runs on this event loop meanwhile
+            resumed.set()
+
+    def expire() -> None:
+        begun.wait(60)
+        asyncio.run(_expire(dsn))
+        expired.set()
+
+    watcher = threading.Thread(target=expire)
+    async with working(dsn, blocking, lease_floor_s=_LEASE, sweep_s=3600) as worker:
+        watcher.start()
+        await blocking.submit(conn, {"n": 1})
+        await resumed.wait()
+    watcher.join()
+    assert "EXPIRED" in await conn.fetchval("select array_agg(outcome::text) from forebay.attempt")
+    blocked = [record for record in caplog.records if "event_loop_blocked" in record.getMessage()]
+    assert [record.levelname for record in blocked] == ["CRITICAL"]
+
+
+async def _expire(dsn: str) -> None:
+    """Expire leases, as any worker does, until none is left."""
+    conn = await asyncpg.connect(dsn)
+    try:
+        async with asyncio.timeout(30):
+            while await conn.fetchval("select count(*) from forebay.lease"):
+                await conn.fetch("select * from forebay.expire()")
+                await conn.execute("select pg_sleep(0.05)")
+    finally:
+        await conn.close()
+
+
 async def test_a_lease_is_short_even_beside_long_tasks(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     """A task that is claimed together with long ones comes back as soon as the others if its machine dies."""
     mixed: Pipeline[dict[str, int]] = Pipeline("mixed", dict)

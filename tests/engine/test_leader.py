@@ -45,6 +45,7 @@ async def test_one_of_two_workers_is_elected_and_replaced(dsn: str, conn: asyncp
         assert (first.is_elected, second.is_elected) == (True, False)
         async with first.connection() as own:
             assert await own.fetchval("show idle_session_timeout") == "15s"
+            assert await own.fetchval("show idle_in_transaction_session_timeout") == "15s"
             pid = await own.fetchval("select pg_backend_pid()")
         await conn.fetchval("select pg_terminate_backend($1, 60000)", pid)
         with suppress(*UNAVAILABLE):  # unless the end of the session is known already

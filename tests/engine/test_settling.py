@@ -87,6 +87,41 @@ async def test_rows_that_take_too_long_by_themselves_fail_alone(dsn: str, conn: 
         assert found[1].error["reason"] == "its rows could not be written within 0.5 s"
 
 
+async def test_the_connection_of_a_commit_that_timed_out_is_closed(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    """It may be half open: its next user would wait for it."""
+    await conn.execute(
+        """create table seen (n int);
+           create sequence tries; create sequence first_pid;
+           create function be_slow() returns trigger language plpgsql as $$
+           begin
+               if nextval('tries') = 1 then
+                   perform setval('first_pid', pg_backend_pid());
+                   perform pg_sleep(60);
+               end if;
+               return null;
+           end $$;
+           create constraint trigger be_slow after insert on seen deferrable initially deferred
+           for each row execute function be_slow()"""
+    )
+    slow: Pipeline[Thing] = Pipeline("slow", Thing)
+
+    @slow.step()
+    async def write(ctx: Context, thing: Thing) -> Done[int]:
+        return Done(thing.n, writes=[Rows("seen", [{"n": thing.n}])])
+
+    async with testbed(dsn, [slow], migrated=True, settings=Settings(command_timeout_s=0.5)) as bed:
+        job = await bed.submit(slow, Thing(n=1))
+        async with asyncio.timeout(60):
+            await bed.run()
+        assert (await bed.item(job)).status == "DONE"
+        async with asyncio.timeout(10):
+            while await conn.fetchval(
+                "select exists (select from pg_stat_activity a join first_pid f on f.last_value = a.pid)"
+            ):
+                await conn.execute("select pg_sleep(0.05)")
+        assert await conn.fetchval("select array_agg(n) from seen") == [1]
+
+
 async def test_a_report_that_the_server_cannot_process_does_not_keep_the_others(
     dsn: str, conn: asyncpg.Connection[Any]
 ) -> None:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import asyncpg
 import pytest
 
 from forebay import Context, Done, NotFound, Pipeline, Retry, Rows, Skip, Snooze, Statement
+from forebay.errors import PermanentError
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
 
 accounts: Pipeline[str] = Pipeline("accounts", str)
 _SESSIONS = "from pg_stat_activity where application_name = 'forebay step' and datname = current_database()"
 _events: dict[str, asyncio.Event] = {}  # of the present test
+_unawaited: list[asyncio.Task[None]] = []  # blocks that their step does not await
 
 
 @accounts.step(retry=Retry(attempts=1))
-async def book(ctx: Context, what: str) -> Any:  # noqa: C901, PLR0911 - one case for each way to end
+async def book(ctx: Context, what: str) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case for each way to end
     async with ctx.transaction() as conn:
         count = await conn.fetchval("update counter set visits = visits + 1 returning visits")
     match what:
@@ -49,6 +51,16 @@ async def book(ctx: Context, what: str) -> Any:  # noqa: C901, PLR0911 - one cas
         case "wait":
             _events["reached"].set()
             await _events["go_on"].wait()
+        case "catch":
+            _events["reached"].set()
+            with suppress(asyncio.CancelledError):
+                await _events["go_on"].wait()
+        case "late" | "unawaited" | "raise unawaited":
+            _unawaited.append(asyncio.create_task(_add_late(ctx) if what == "late" else _add_slowly(ctx)))
+            if what != "late":
+                await _events["reached"].wait()
+            if what == "raise unawaited":
+                raise ValueError("while a block is open")
         case _:
             pass
     return count
@@ -65,9 +77,23 @@ async def _add(ctx: Context) -> None:
         await conn.execute("update counter set visits = visits + 1")
 
 
+async def _add_slowly(ctx: Context) -> None:
+    async with ctx.transaction() as conn:
+        await conn.execute("update counter set visits = visits + 1")
+        _events["reached"].set()
+        await _events["go_on"].wait()
+        await conn.execute("update counter set visits = visits + 1")
+
+
+async def _add_late(ctx: Context) -> None:
+    await _events["go_on"].wait()
+    await _add(ctx)
+
+
 @asynccontextmanager
 async def prepared(dsn: str, **settings: Any) -> AsyncIterator[Testbed]:
     _events.update(reached=asyncio.Event(), go_on=asyncio.Event())
+    _unawaited.clear()
     async with testbed(dsn, [accounts], migrated=True, settings=Settings(**settings)) as bed:
         await bed.pool.execute(
             "create table counter (visits int); insert into counter values (0); "
@@ -119,6 +145,69 @@ async def test_nothing_of_a_worker_that_has_lost_its_lease_is_committed(dsn: str
         assert (await bed.item(job)).result == {"book": 1}
         assert await bed.pool.fetchval("select visits from counter") == 1
         assert await bed.pool.fetchval("select count(*) from forebay.attempt where outcome = 'DONE'") == 1
+
+
+@pytest.mark.parametrize(
+    ("what", "why", "status", "visits"),
+    [
+        ("catch", "timeout", "DONE", 1),
+        ("catch", "shutdown", "DONE", 1),
+        ("catch", "cancelled", "DONE", 1),
+        ("wait", "cancelled", "SKIPPED", 0),
+        ("wait", "timeout", "ERROR", 0),
+    ],
+)
+async def test_a_step_that_was_told_to_stop_and_returned_is_committed(
+    dsn: str, what: str, why: str, status: str, visits: int
+) -> None:
+    async with prepared(dsn) as bed:
+        job = await bed.submit(accounts, what)
+        running = asyncio.create_task(bed.finish())
+        await _events["reached"].wait()
+        for executor in bed.worker._executors.values():
+            executor.stop_all(why)
+        await running
+        assert ((await bed.item(job)).status, await bed.pool.fetchval("select visits from counter")) == (status, visits)
+
+
+async def test_a_block_that_the_step_does_not_await_is_committed_as_a_whole(dsn: str) -> None:
+    async with prepared(dsn) as bed:
+        job = await bed.submit(accounts, "unawaited")
+        running = asyncio.create_task(bed.finish())
+        await _events["reached"].wait()
+        async with asyncio.timeout(30):
+            while not bed.worker._transactions._settling:  # noqa: ASYNC110 - of the worker
+                await asyncio.sleep(0)
+        _events["go_on"].set()
+        await running
+        await _unawaited[0]
+        assert (await bed.item(job)).status == "DONE"
+        assert await bed.pool.fetchval("select visits from counter") == 3
+
+
+async def test_a_block_after_the_end_of_its_step_is_refused(dsn: str) -> None:
+    async with prepared(dsn) as bed:
+        job = await bed.submit(accounts, "late")
+        await bed.finish()
+        assert (await bed.item(job)).status == "DONE"
+        _events["go_on"].set()
+        with pytest.raises(
+            PermanentError, match=r"^the step has ended, and its transaction with it: await its blocks in the step$"
+        ):
+            await _unawaited[0]
+        assert await bed.pool.fetchval("select visits from counter") == 1
+        assert await bed.pool.fetchval(f"select count(*) {_SESSIONS} and state <> 'idle'") == 0
+
+
+async def test_a_block_that_is_open_when_its_step_fails_writes_nothing(dsn: str) -> None:
+    async with prepared(dsn) as bed:
+        job = await bed.submit(accounts, "raise unawaited")
+        await bed.finish()
+        assert (await bed.item(job)).status == "ERROR"
+        _events["go_on"].set()
+        with pytest.raises(asyncpg.InterfaceError):
+            await _unawaited[0]
+        assert await bed.pool.fetchval("select visits from counter") == 0
 
 
 async def test_a_lost_connection_is_a_transient_error(dsn: str) -> None:

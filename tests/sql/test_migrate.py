@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -226,6 +227,13 @@ async def test_a_schema_with_additions_of_a_newer_release_is_accepted_but_not_mi
 def test_a_migration_says_whether_it_contracts() -> None:
     assert Migration("engine", 1, "one", "-- after the routines\n-- contracts\ndrop table t;").contracts
     assert not Migration("engine", 1, "one", "-- This contracts nothing\ncreate table t ();").contracts
+
+
+def test_indexes_of_tables_that_exist_are_built_while_work_goes_on() -> None:
+    """Those up to 0020 were built under a lock."""
+    for migration in ENGINE.migrations[20:]:
+        built = set(re.findall(r"create (?:unique )?index (?!concurrently)\w+ on forebay\.(\w+)", migration.sql))
+        assert built <= set(re.findall(r"create (?:unlogged )?table forebay\.(\w+)", migration.sql)), migration.name
 
 
 async def test_a_migration_waits_briefly_for_locks_and_tries_again(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -312,6 +312,31 @@ async def test_a_verb_for_one_item_finds_its_run_without_reading_the_lane(explai
     assert 1 <= _ready_rows(plans) <= 5
 
 
+async def test_a_change_of_version_reads_only_what_comes_after_its_jobs_and_wakes_each_lane_once(
+    explained: Explained,
+) -> None:
+    db = explained.db
+    await db.fetch(_SINGLES, 1000, START)
+    await db.execute(
+        """insert into forebay.lane (owner_id, limit_name, limit_key)
+           select o.id, 'host', g::text from forebay.owner o, generate_series(1, 100) g where o.name = 'ann';
+           insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+           select s.id, l.id, j.id, j.owner_id, 2, 2 from forebay.lane l, forebay.step s,
+                (select * from forebay.job order by id desc limit 1) j
+           where l.limit_name <> '' and s.name = 'store'"""
+    )
+    await db.register(step("download"), step("store", "download"))
+    await db.execute("vacuum (analyze) forebay.ready")
+    last = "array(select j.id from forebay.job j order by j.id desc offset 20 limit 10)"
+    old = "(select coalesce(j.version_id, -j.pipeline_id) from forebay.job j order by j.id desc limit 1)"
+    new = "(select p.version_id from forebay.pipeline p where p.name = 'p')"
+    plans = await explained.of(f"select forebay.change_version({last}, {old}, {new}, $1)", START)
+    assert_indexed(plans)
+    # those of the jobs, of the twenty after them and of the lanes of keys; and those of the jobs when they are deleted
+    assert _ready_rows(plans) <= 30 + 100 + 10
+    assert sum("pg_notify" in plan["Query Text"] for plan in plans) == 1
+
+
 async def test_the_deletion_of_jobs_of_one_item_takes_as_many_statements_for_many_as_for_one(
     explained: Explained,
 ) -> None:

@@ -36,6 +36,7 @@ UNAVAILABLE = (
     asyncpg.PostgresSystemError,
     asyncpg.InternalServerError,
     asyncpg.IdleSessionTimeoutError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
 )
 
 # Raised for a defect, or for damaged data: a retry rarely helps. Poolers raise it when they have no connection, too.

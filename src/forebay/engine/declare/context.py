@@ -112,8 +112,9 @@ class Context:
         """A block in the transaction that settles this step, on an asyncpg connection. For async steps without batches.
 
         What the blocks of an attempt write is committed with the outcome that the step returns; it is rolled back if
-        the step raises, is stopped, or has lost its lease. An exception that leaves a block undoes only that block. The
-        transaction is open from the first block until the end of the attempt: open it after the slow work.
+        the step raises, also because it is stopped, or has lost its lease. An exception that leaves a block undoes only
+        that block. The transaction is open from the first block until the end of the attempt: open it after the slow
+        work, and await all blocks in the step.
         """
         return self._services.transaction(self)
 

@@ -1,6 +1,7 @@
 """The heartbeat of a worker: renews its leases on a thread with its own event loop and its own connection.
 
-So neither a step that blocks the worker's event loop nor a slow statement of the worker delays a renewal.
+So neither a step that blocks the worker's event loop nor a slow statement of the worker delays a renewal. Only a loop
+that has been blocked for longer than the cap of leases is given up: other workers run its tasks.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Heartbeat:
         # A connection that does not respond is replaced while the leases still last.
         self._timeout = min(max(_SHORTEST_TIMEOUT, settings.lease_floor_s / 3), settings.command_timeout_s)
         self._conn: Connection | None = None
+        self._has_given_up = False  # the leases, because the worker's event loop is blocked
         self._begun = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
@@ -97,7 +99,7 @@ class Heartbeat:
 
     async def _renew(self) -> None:
         due = self._leases.due()
-        if not due:
+        if not due or self._is_loop_blocked(len(due)):
             return
         now = time.monotonic()
         tokens = [lease.token for lease in due]
@@ -111,6 +113,14 @@ class Heartbeat:
         for lease in due:
             lease.held_since = now
         self._worker_loop.call_soon_threadsafe(self._leases.note_renewal, tokens, held)
+
+    def _is_loop_blocked(self, leases: int) -> bool:
+        """Timeouts of steps do not work on a blocked loop: only the end of its leases frees its tasks."""
+        seconds = self._leases.loop_blocked_s()
+        if seconds and not self._has_given_up:
+            log.critical("event_loop_blocked", seconds=round(seconds), leases=leases, worker=self._worker_id)
+        self._has_given_up = seconds > 0
+        return self._has_given_up
 
     def _disconnect(self) -> None:
         if self._conn is not None:

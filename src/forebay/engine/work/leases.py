@@ -35,6 +35,7 @@ class LeaseBook:
         self._executors = executors
         self._floor = settings.lease_floor_s
         self.length = LeaseTime(settings.lease_floor_s, settings.lease_cap_s)
+        self.loop_seen = time.monotonic()  # when the worker's event loop was last seen running
         self._held: dict[int, Lease] = {}
         self._arrivals: set[asyncio.Event] = set()  # of claims in progress
         self._tasks: dict[int, dict[int, int]] = {step_id: {} for step_id in executors}  # tasks by step and lane
@@ -86,6 +87,11 @@ class LeaseBook:
         the copy of the dict is one step of the interpreter."""
         before = time.monotonic() - self._floor / 4
         return [lease for lease in list(self._held.values()) if lease.held_since < before]
+
+    def loop_blocked_s(self) -> float:
+        """For how many seconds the worker's event loop has been blocked; 0 if not longer than the cap of leases."""
+        seconds = time.monotonic() - self.loop_seen
+        return seconds if seconds > self.length.cap else 0.0
 
     def note_renewal(self, tokens: Sequence[int], held: Mapping[int, bool]) -> None:
         """Handle the response to a renewal of `tokens`: stop tasks that are cancelled or whose lease is lost."""

@@ -178,21 +178,22 @@ class Settler:
 
     async def _in_transaction(self, batch: list[Attempt], *, again: bool) -> Settled:
         async with self._pool.acquire() as conn:
-            columns = await self._settled_columns(conn, batch)
-            if not any(report.writes for report in batch):
-                return await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
             transaction = conn.transaction()
-            await transaction.start()
             try:
+                columns = await self._settled_columns(conn, batch)
+                if not any(report.writes for report in batch):
+                    return await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
+                await transaction.start()
                 await self._write_rows(conn, batch, again=again)
                 settled = await tasks.settle(conn, self._worker_id, columns, self._clock.stamp())
+                await transaction.commit()
             except (*UNAVAILABLE, asyncio.CancelledError):
                 terminate(conn)  # it may be half open: neither the rollback nor the next user may wait for it
                 raise
             except BaseException:
-                await transaction.rollback()
+                if conn.is_in_transaction():  # not after a commit that was rejected
+                    await transaction.rollback()
                 raise
-            await transaction.commit()
             return settled
 
     async def settle_in(self, conn: Connection, report: Attempt) -> Settled | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forebay.db.pool import CONFLICT, REJECTED, UNAVAILABLE, release, terminate
 from forebay.engine.work.attempt import report_error
@@ -13,11 +13,11 @@ from forebay.errors import DataError, PermanentError, TransientError, message_wi
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Mapping
 
     from forebay.db.pool import Connection, Pool
-    from forebay.engine.declare.step import Step
     from forebay.engine.work.attempt import Attempt
+    from forebay.engine.work.executor import StepExecutor
     from forebay.engine.work.settler import Settler
 
 log = get_logger("transactions")
@@ -29,7 +29,7 @@ class StepTransaction:
     """The transaction of one attempt: begun by its first block, ended when the attempt is settled."""
 
     def __init__(self, pool: Pool, longest: float) -> None:
-        self.lock = asyncio.Lock()  # blocks that run at the same time take turns
+        self.lock = asyncio.Lock()  # blocks that run at the same time, and the commit, take turns
         self.is_overdue = False
         self._pool = pool
         self._longest = longest
@@ -67,6 +67,11 @@ class StepTransaction:
         self.is_overdue = True
         terminate(conn)
 
+    @property
+    def begun(self) -> Connection | None:
+        """The connection, if a block has begun the transaction."""
+        return self._conn
+
     async def commit(self) -> None:
         await self._transaction.commit()
 
@@ -89,28 +94,36 @@ class StepTransaction:
 class StepTransactions:
     """The transactions of the steps of one worker; each uses a connection of a pool of their own."""
 
-    def __init__(
-        self, pool: Pool, settler: Settler, step_of: Callable[[int], Step[Any, Any]], *, longest: float
-    ) -> None:
+    def __init__(self, pool: Pool, settler: Settler, executors: Mapping[int, StepExecutor], *, longest: float) -> None:
         """`longest`: seconds that a transaction can be open."""
         self._pool = pool
         self._settler = settler
-        self._step_of = step_of
+        self._executors = executors
         self._longest = longest
         self._settling: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def block(self, attempt: Attempt) -> AsyncGenerator[Connection]:
         """A block in the transaction of an attempt; an exception undoes what the block has written."""
-        if self._step_of(attempt.lease.step_id).batch_size is not None:
+        if self._executors[attempt.lease.step_id].step.batch_size is not None:
             raise PermanentError("batch steps have no transaction: return Done(value, writes=[…]) for each item")
         if attempt.own_transaction is None:
             attempt.own_transaction = StepTransaction(self._pool, self._longest)
         own = attempt.own_transaction
         async with own.lock:
+            self._check_running(attempt)
             conn = await own.connection()
+            try:
+                self._check_running(attempt)
+            except PermanentError:  # the step has ended while this block waited for the connection
+                await own.close()
+                raise
             async with conn.transaction():
                 yield conn
+
+    def _check_running(self, attempt: Attempt) -> None:
+        if attempt not in self._executors[attempt.lease.step_id].running:
+            raise PermanentError("the step has ended, and its transaction with it: await its blocks in the step")
 
     def settle(self, attempt: Attempt) -> None:
         """Settle an attempt that has opened a transaction."""
@@ -124,7 +137,7 @@ class StepTransactions:
             await asyncio.wait(self._settling)
 
     async def _settle(self, attempt: Attempt) -> None:
-        own, attempt.own_transaction = attempt.own_transaction, None
+        own = attempt.own_transaction
         assert own is not None  # noqa: S101 - checked by the caller
         try:
             is_settled = _has_returned(attempt) and await self._commit(own, attempt)
@@ -134,12 +147,16 @@ class StepTransactions:
             self._settler.add(attempt)
 
     async def _commit(self, own: StepTransaction, attempt: Attempt) -> bool:
-        """Commit what the step has written with its settle; if that fails, the attempt fails."""
+        """Commit what the step has written with its settle; if that fails, the attempt fails. A block that the step
+        has begun and does not await ends first."""
         try:
-            conn = await own.connection()
-            settled = await self._settler.settle_in(conn, attempt)
+            async with asyncio.timeout(self._longest), own.lock:
+                if own.begun is None:
+                    return False
+                settled = await self._settler.settle_in(own.begun, attempt)
+                if settled is not None:
+                    await own.commit()
             if settled is not None:
-                await own.commit()
                 self._settler.finish([attempt], settled)
                 return True
             _drop_result(attempt)
@@ -158,11 +175,13 @@ class StepTransactions:
     def _fail(self, attempt: Attempt, reason: str) -> None:
         log.warning("transaction_failed", job=attempt.job_id, item=attempt.n, reason=reason)
         _drop_result(attempt)
-        report_error(attempt, self._step_of(attempt.lease.step_id), TransientError(reason))
+        report_error(attempt, self._executors[attempt.lease.step_id].step, TransientError(reason))
 
 
 def _has_returned(attempt: Attempt) -> bool:
-    return attempt.outcome in _RETURNED and attempt.stop is None
+    """Whether the step has returned, even if it was told to stop. CANCELLED is also the outcome of a step that ended
+    because its job was cancelled."""
+    return attempt.outcome in _RETURNED and (attempt.outcome, attempt.stop) != ("CANCELLED", "cancelled")
 
 
 def _drop_result(attempt: Attempt) -> None:

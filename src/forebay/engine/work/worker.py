@@ -278,7 +278,7 @@ class Worker:
         self._transactions = StepTransactions(
             self._step_pool,
             self._settler,
-            lambda step_id: self._executors[step_id].step,
+            self._executors,
             longest=s.command_timeout_s,
         )
         self._services = WorkerServices(self._progress, self._resources, self._processes, self._transactions)
@@ -473,7 +473,7 @@ class Worker:
     # -- periodic tasks -------------------------------------------------------------------------------------------
 
     async def _stop_overdue(self) -> None:
-        now = time.monotonic()
+        now = self._leases.loop_seen = time.monotonic()
         for executor in self._executors.values():
             executor.stop_overdue(now)
             executor.queue.age(now)

@@ -1,5 +1,6 @@
--- Which steps of which lanes need no wake-ups. It was a column of `lane`, so that the backlog of one pipeline silenced the
--- wake-ups of all other pipelines of the same owner. A hint only, so it is not logged: it is empty after a crash.
+-- Which steps of which lanes need no wake-ups. It takes the place of the column `busy_until` of `lane`, with which the backlog
+-- of one pipeline silenced the wake-ups of all other pipelines of the same owner; that column stays, unused (decision 0049). A
+-- hint only, so it is not logged: it is empty after a crash.
 create unlogged table forebay.busy_lane (
     lane_id bigint not null,
     step_id int not null,

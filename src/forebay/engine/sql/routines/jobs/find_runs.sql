@@ -1,6 +1,7 @@
 -- Locks and returns the unclaimed runs that contain an item of a job. A task is in one place, so the search for each step that
--- the item can run stops at the first run found, and starts where the job was submitted: it costs little, however much else
--- the job's owner has queued. Only for an item that has ended, and may have left tasks of any step behind, it reads on.
+-- the item can run stops at the first run found, and starts where the job was submitted: what the owner has queued before costs
+-- nothing. If the run is not in the job's lane, because it waits in the lane of a key, what was queued there after the job is read
+-- first. Only for an item that has ended, and may have left tasks of any step behind, it reads on.
 create or replace function forebay.find_runs(job forebay.job, item_n int)
 returns table (step_id int, lane_id bigint, seq bigint) language plpgsql set enable_seqscan = off set jit = off as $$
 #variable_conflict use_column

@@ -23,7 +23,8 @@ begin
             where j.finished_at is null and j.state <> 'CANCELLED' and j.pipeline_id = old.pipeline_id
               and coalesce(j.version_id, -j.pipeline_id) = old.id
               and not exists (select from forebay.lease l where l.job_id = j.id)
-            limit max_jobs);
+            -- in the order of an index; change_version reads an owner's runs from the first of these jobs on
+            order by j.owner_id, j.id limit max_jobs);
         if cardinality(jobs) > 0 then
             adopted := adopted + forebay.change_version(jobs, old.id, old.present, at);
         end if;

@@ -13,13 +13,26 @@ declare
         select n.step_id from forebay.version_step n where n.version_id = new_version
         except select o.step_id from forebay.version_step o where o.version_id = old_version);
     mine bigint[];
+    lanes bigint[];
+    from_seq bigint;
+    run_steps int[];
+    run_lanes bigint[];
+    run_seqs bigint[];
     changed bigint[];
     job forebay.job;
 begin
     mine := array(select j from unnest(jobs) j where pg_try_advisory_xact_lock(hashtextextended('forebay.job', j)));
     -- A claim or a promotion of these runs that is under way ends first: the next statement sees its lease.
     perform from forebay.scheduled s where s.job_id = any(mine) and s.step_id = any(gone) for update;
-    perform from forebay.ready r where r.step_id = any(gone) and r.job_id = any(mine) for update;
+    from_seq := (select min(coalesce(j.first_seq, 0)) from forebay.job j where j.id = any(mine));
+    lanes := array(
+        select l.id from forebay.lane l
+        where l.job_id = 0 and l.owner_id in (select j.owner_id from forebay.job j where j.id = any(mine))
+        union select l.id from forebay.lane l where l.job_id = any(mine) and l.job_id <> 0
+        union select j.lane_id from forebay.job j where j.id = any(mine));
+    select array_agg(r.step_id), array_agg(r.lane_id), array_agg(r.seq) into run_steps, run_lanes, run_seqs
+    from (select r.step_id, r.lane_id, r.seq from forebay.ready r
+          where r.step_id = any(gone) and r.lane_id = any(lanes) and r.seq >= from_seq and r.job_id = any(mine) for update) r;
     with moved as (
         update forebay.job j set version_id = v.id, steps = v.steps, job_steps = v.job_steps
         from forebay.pipeline_version v
@@ -35,7 +48,8 @@ begin
     where i.job_id = any(changed) and i.status = 'PENDING' and i.dead <> 0;
     perform forebay.rename_results(changed, old_version, new_version);
     with queued as (
-        delete from forebay.ready r where r.step_id = any(gone) and r.job_id = any(changed)
+        delete from forebay.ready r using unnest(run_steps, run_lanes, run_seqs) q(step_id, lane_id, seq)
+        where r.step_id = q.step_id and r.lane_id = q.lane_id and r.seq = q.seq and r.job_id = any(changed)
     ),
     scheduled as (
         delete from forebay.scheduled s where s.job_id = any(changed) and s.step_id = any(gone)
@@ -61,16 +75,19 @@ begin
         insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n)
         select 'infinity', w.step_id, forebay.lane_of(w.job_id), w.job_id, w.owner_id, lower(r), upper(r) - 1
         from wanted w cross join lateral unnest(w.ns * w.paused) r
+    ),
+    added as (
+        insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+        select w.step_id, forebay.lane_of(w.job_id), w.job_id, w.owner_id, f, least(f + 499, upper(r) - 1)
+        from wanted w cross join lateral unnest(w.ns - w.paused) r cross join lateral generate_series(lower(r), upper(r) - 1, 500) f
+        order by w.job_id, w.step_id, f
+        returning step_id, lane_id, seq
     )
-    insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
-    select w.step_id, forebay.lane_of(w.job_id), w.job_id, w.owner_id, f, least(f + 499, upper(r) - 1)
-    from wanted w cross join lateral unnest(w.ns - w.paused) r cross join lateral generate_series(lower(r), upper(r) - 1, 500) f
-    order by w.job_id, w.step_id, f;
+    select array_agg(a.step_id), array_agg(a.lane_id), array_agg(a.seq) into run_steps, run_lanes, run_seqs
+    from (select a.step_id, a.lane_id, min(a.seq) as seq from added a group by 1, 2) a;
+    perform forebay.wake(a.step_id, a.lane_id, a.seq, at) from unnest(run_steps, run_lanes, run_seqs) a(step_id, lane_id, seq);
     for job in select j.* from forebay.job j where j.id = any(changed) order by j.id loop
         perform forebay.end_complete_items(job, at);
-        if job.state <> 'PAUSED' then
-            perform forebay.wake_job(job, at);
-        end if;
     end loop;
     return cardinality(changed);
 end $$;
