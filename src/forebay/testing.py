@@ -4,6 +4,8 @@ async with testbed(dsn, [articles]) as bed:
     job = await bed.submit(articles, Article(title="…"))
     await bed.finish()                      # skips every pause: retries, snoozes, delays
     assert (await bed.item(job)).status == "DONE"
+
+A single step can be called without a database: `await post(context(attempt=2), Letter(…))`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from forebay.db.migrate import migrate
 from forebay.db.pool import open_pool
 from forebay.engine.clock import ManualClock
 from forebay.engine.db import tasks
+from forebay.engine.declare.context import Context
 from forebay.engine.declare.loading import parts_needed
 from forebay.engine.submit import results
 from forebay.engine.work.worker import Worker
@@ -24,17 +27,60 @@ from forebay.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
-    from forebay.db.pool import Pool
+    from forebay.db.pool import Connection, Pool
+    from forebay.engine.declare.context import Progress
+    from forebay.engine.declare.limited import Limited
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
     from forebay.engine.submit.options import SubmitOptions
-    from forebay.types import ItemRecord, JobSummary, Submitted
+    from forebay.types import ItemRecord, JobSummary, Signal, Submitted
 
-__all__ = ["ManualClock", "Testbed", "testbed"]
+__all__ = ["ManualClock", "Testbed", "context", "testbed"]
 
 I = TypeVar("I")  # noqa: E741 - the input
+
+
+def context(
+    *,
+    attempt: int = 1,
+    signal: Signal | None = None,
+    resources: Mapping[Resource[Any], Any] | None = None,
+    job_id: int = 1,
+    n: int = 1,
+    step: str = "step",
+) -> Context:
+    """The context of one attempt, to call a step without a database.
+
+    `ctx.get` returns the objects in `resources`, `ctx.call` calls the function in this process, and `ctx.progress` does
+    nothing. `ctx.transaction` and `ctx.items` need a testbed.
+    """
+    made = Context(job_id, n, 1, step, attempt, 1, _UnitServices(resources or {}))
+    made.signal = signal
+    return made
+
+
+class _UnitServices:
+    """The services of a step that runs without a worker."""
+
+    def __init__(self, resources: Mapping[Resource[Any], Any]) -> None:
+        self._resources = resources
+
+    def report_progress(self, ctx: Context, progress: Progress) -> None:
+        pass
+
+    async def get(self, resource: Resource[Any]) -> Any:
+        if resource not in self._resources:
+            raise LookupError(f"{resource!r} is missing: pass it as context(resources={{...}})")
+        return self._resources[resource]
+
+    async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any:
+        return limited.fn(*args, **kwargs)
+
+    def transaction(self, ctx: Context) -> AbstractAsyncContextManager[Connection]:
+        raise RuntimeError("ctx.transaction needs a database: run the step in a testbed")
 
 
 class Testbed:

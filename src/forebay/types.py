@@ -117,9 +117,9 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Snooze:
-    """Run this step again after `seconds`; does not count as an attempt."""
+    """Run this step again after `seconds` (or a timedelta); does not count as an attempt."""
 
-    seconds: float
+    seconds: float | timedelta
     reason: str = ""
 
 
@@ -132,15 +132,16 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Run this step again when the signal `name` with this `key` comes, at the latest after `timeout` seconds.
+    """Run this step again when the signal `name` with this `key` comes, at the latest after `timeout`.
 
+    `timeout` is in seconds, or a timedelta.
     Until then the task uses no worker and no attempt. The step finds the signal in `ctx.signal`. A step that returns
     Wait says so in its return type.
     """
 
     name: str
     key: str
-    timeout: float | None = None
+    timeout: float | timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)

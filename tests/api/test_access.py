@@ -220,13 +220,22 @@ async def test_the_services_first_job_makes_the_owner(service: Service) -> None:
         assert [job["owner"] for job in (await client.get("/api/jobs")).json()["jobs"]] == ["carl", "carl"]
         long = await client.post("/api/jobs", json=body, headers={"x-forebay-owner": "x" * 201})
         assert (long.status_code, long.json()["detail"]) == (422, "owner: must have 1 to 200 characters")
-        for path in ("/api/jobs/1/pause", "/api/jobs/1/cancel"):  # only a submit makes one
+        for path in ("/api/jobs/1/pause", "/api/jobs/1/cancel"):  # only submits and signals make one
             assert (await client.post(path, headers={"x-forebay-owner": "dora"})).status_code == 404
         await service.admin.execute("update forebay.api_token set scopes = '{read}'")
         refused = await client.post("/api/jobs", json=body, headers={"x-forebay-owner": "dora"})
         assert refused.status_code == 404
     names = await service.admin.fetch("select name from forebay.owner order by name")
     assert [row["name"] for row in names] == ["ann", "bob", "carl", "root"]
+
+
+async def test_the_services_first_signal_makes_the_owner(service: Service) -> None:
+    async with service.client("service") as client:
+        client.headers["x-forebay-owner"] = "carl"
+        sent = await client.post("/api/signals", json={"name": "paid", "key": "1"})
+    assert sent.status_code == 200
+    kept = "select o.name from forebay.kept_signal k join forebay.owner o on o.id = k.owner_id"
+    assert await service.admin.fetchval(kept) == "carl"
 
 
 async def test_an_owners_name_is_utf_8(service: Service) -> None:

@@ -105,6 +105,9 @@ async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> No
             "select id, 1, 1, owner_id, 'paid', 'k', '2035-01-01T00:00Z' from forebay.job where id = $1",
             int(job_id),
         )
+        assert (await client.get(f"/api/jobs/{job_id}/items/1")).json()["waits"] == []  # it has ended
+        reopen = "update forebay.item set status = 'PENDING' where job_id = $1 and n = 1"
+        await service.admin.execute(reopen, int(job_id))
         item = (await client.get(f"/api/jobs/{job_id}/items/1")).json()
         assert item["waits"] == [{"step": "fetch", "signal": "paid", "key": "k", "until": "2035-01-01T00:00:00Z"}]
         letters = (await client.get("/api/dead-letters")).json()["deadLetters"]
@@ -735,3 +738,25 @@ async def test_a_signal_reaches_the_callers_tasks_only(service: Service) -> None
         "select o.name from forebay.kept_signal k join forebay.owner o on o.id = k.owner_id where k.name = 'only-here'"
     )
     assert kept == "ann"
+
+
+async def test_a_repeated_signal_is_sent_once(service: Service) -> None:
+    body = {"name": "paid", "key": "1", "keepSeconds": 3653 * 86400}
+    async with service.client("ann", **{"Idempotency-Key": "s"}) as ann:
+        answers = [await ann.post("/api/signals", json=body) for _ in range(2)]
+        assert [(answer.status_code, answer.json()) for answer in answers] == 2 * [(200, {"tasks": 0})]
+        other = await ann.post("/api/signals", json={**body, "key": "2"})
+        assert other.json()["errors"] == [{"field": "Idempotency-Key", "reason": "was used for another request"}]
+    assert await service.admin.fetchval("select count(*) from forebay.kept_signal") == 1
+
+
+async def test_a_kept_signal_too_many_is_refused(service: Service) -> None:
+    await service.admin.execute(
+        "insert into forebay.kept_signal (owner_id, name, key, at, expires_at) "
+        "select o.id, 'paid', g::text, now(), now() + interval '1 day' "
+        "from forebay.owner o, generate_series(1, 10000) g where o.name = 'ann'"
+    )
+    async with service.client("ann") as ann:
+        refused = await ann.post("/api/signals", json={"name": "paid", "key": "a"})
+        assert refused.status_code == 409
+        assert [error["field"] for error in refused.json()["errors"]] == ["owner"]

@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import pytest
 
 import forebay
-from forebay import Context, Limit, Pipeline, Retry
+from forebay import Context, Limit, Pipeline, Resources, Retry, Signal, limited, resource
 from forebay.engine.declare.step import StepKind
 from forebay.errors import DefinitionError
 from forebay.settings import Settings
+from forebay.testing import context
 from forebay.types import ErrorClass, JobSummary
 
 
@@ -155,9 +156,26 @@ async def test_a_step_is_callable(pipe: Pipeline[dict[str, int]]) -> None:
     def halve(ctx: Context, value: dict[str, int], doubled: int) -> int:
         return doubled // 2
 
-    ctx = Context.__new__(Context)
-    assert await double(ctx, {"n": 2}) == 4
-    assert halve(ctx, {"n": 2}, 4) == 2
+    assert await double(context(), {"n": 2}) == 4
+    assert halve(context(), {"n": 2}, 4) == 2
+
+
+async def test_a_context_for_unit_tests() -> None:
+    @resource
+    async def library(resources: Resources) -> AsyncGenerator[str]:
+        yield "open"
+
+    ctx = context(attempt=2, signal=Signal("paid", "42", {"receipt": 1}), resources={library: "fake"}, step="pay")
+    assert (ctx.attempt, ctx.key, ctx.cancelled) == (2, "1-1-pay", False)
+    assert ctx.signal == Signal("paid", "42", {"receipt": 1})
+    ctx.progress(0.5, "half")
+    assert await ctx.get(library) == "fake"
+    assert await ctx.call(limited(len), "four") == 4
+    assert context().signal is None
+    with pytest.raises(LookupError, match=r"<resource library> is missing: pass it as context\(resources={...}\)"):
+        await context().get(library)
+    with pytest.raises(RuntimeError, match=r"ctx\.transaction needs a database: run the step in a testbed"):
+        ctx.transaction()
 
 
 def test_steps_without_a_timeout_have_that_of_the_settings(pipe: Pipeline[dict[str, int]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
 
@@ -12,7 +13,7 @@ from forebay.engine.work.worker import Worker
 from forebay.settings import Settings
 
 
-def _declared(size: int, linger: float) -> tuple[Pipeline[int], list[list[int]]]:
+def _declared(size: int, linger: float | timedelta) -> tuple[Pipeline[int], list[list[int]]]:
     numbers: Pipeline[int] = Pipeline("numbers", int)
     calls: list[list[int]] = []
 
@@ -49,7 +50,7 @@ async def test_a_full_batch_starts_at_once(dsn: str) -> None:
 
 
 async def test_a_batch_starts_when_its_time_is_up(dsn: str) -> None:
-    numbers, calls = _declared(100, linger=0.05)
+    numbers, calls = _declared(100, linger=timedelta(seconds=0.05))
     await _run(dsn, numbers, [7])
     assert calls == [[7]]
 

@@ -136,7 +136,7 @@ async def test_a_run_is_skipped_while_the_previous_job_is_open(conn: asyncpg.Con
 
 
 async def test_a_run_starts_late_by_the_jitter_at_most(conn: asyncpg.Connection[Any]) -> None:
-    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, jitter=600, now=START)
+    await put_schedule(conn, "hourly", pages, "0 * * * *", GOOD, jitter=timedelta(minutes=10), now=START)
     assert await run_due(conn, START + HOUR) == 1
     run_at = await conn.fetchval("select run_at from forebay.scheduled")
     assert START + HOUR <= run_at <= START + HOUR + timedelta(minutes=10)

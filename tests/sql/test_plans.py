@@ -475,6 +475,8 @@ async def test_signal(explained: Explained) -> None:
     found = [node["Actual Rows"] for node, _ in _with(plans, "scheduled", "Index Scan")]
     assert found == [1]
     assert_indexed(await explained.of("select forebay.sweep_signals($1)", START))
+    kept = "select forebay.signal('kept', 'a', owner => (select name from forebay.owner where id = 1), now => $1)"
+    assert_indexed(await explained.of(kept, START))
 
 
 async def test_heartbeat(explained: Explained) -> None:

@@ -131,7 +131,7 @@ async def test_waits_show_the_signal_and_the_time(db: Db) -> None:
     insert = (
         "insert into forebay.waiting (job_id, n, bit, owner_id, name, key, expires_at) select $1, $2, 1, j.owner_id, "
     )
-    for n, expires in ((1, "clock_timestamp() + interval '1 hour'"), (2, "clock_timestamp() + interval '10 years'")):
+    for n, expires in ((1, "clock_timestamp() + interval '1 hour'"), (2, "'infinity'")):
         await db.execute(f"{insert} 'paid', 'k', {expires} from forebay.job j where j.id = $1", job, n)
     first, second = await view(db, "waits", order="n")
     assert (first["job_id"], first["n"], first["pipeline"], first["owner"]) == (job, 1, "p", "ann")

@@ -262,13 +262,13 @@ class NewSignal(Strict):
     name: Annotated[str, Field(min_length=1, max_length=200)]
     key: Annotated[str, Field(min_length=1, max_length=500)]
     payload: Any = None
-    keep_seconds: Annotated[float, Field(ge=0, le=3650 * 86400)] = Field(
+    keep_seconds: Annotated[float, Field(ge=0, le=TEN_YEARS.total_seconds())] = Field(
         default=7 * 86400, description="how long it is kept if no task waits for it"
     )
 
 
 class Signalled(Model):
-    tasks: int = Field(description="how many tasks it reached; 0: it is kept")
+    tasks: int = Field(description="how many tasks it reached; if none, it is kept for `keepSeconds`")
 
 
 class Reprocessed(Model):

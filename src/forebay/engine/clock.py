@@ -6,6 +6,10 @@ import time
 from datetime import UTC, datetime, timedelta
 
 
+def in_seconds(time: float | timedelta) -> float:
+    return time.total_seconds() if isinstance(time, timedelta) else float(time)
+
+
 class Clock:
     """Real time. Statements get no timestamp and use the database's clock, which all machines share."""
 

@@ -206,6 +206,11 @@ async def _admin(request: Request) -> Principal:
     return await authorized(request, "admin")
 
 
+async def _owner_maker(request: Request) -> Principal:
+    return await authorized(request, "write", makes_owner=True)
+
+
 Reader = Annotated[Principal, Depends(_reader)]
 Writer = Annotated[Principal, Depends(_writer)]
+OwnerMaker = Annotated[Principal, Depends(_owner_maker)]  # a writer; the service may name a new owner
 Admin = Annotated[Principal, Depends(_admin)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overlo
 
 from pydantic import TypeAdapter
 
+from forebay.engine.clock import in_seconds
 from forebay.engine.declare.attempt_hook import AttemptHook
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limit import OWNER_LIMIT, Limit
@@ -49,7 +50,7 @@ class Schedule(Generic[I]):
     owner: str
     timezone: str
     overlap: bool = True
-    jitter: float = 0.0
+    jitter: float | timedelta = 0.0
     backfill: bool = False
     due_field: str | None = None
 
@@ -181,7 +182,7 @@ class Pipeline(Generic[I]):
         self,
         *,
         size: int,
-        linger: float = 0.0,
+        linger: float | timedelta = 0.0,
         after: None = None,
         optional: bool = False,
         **options: Unpack[StepOptions],
@@ -191,7 +192,7 @@ class Pipeline(Generic[I]):
         self,
         *,
         size: int,
-        linger: float = 0.0,
+        linger: float | timedelta = 0.0,
         after: Step[I, A],
         optional: bool = False,
         **options: Unpack[StepOptions],
@@ -200,20 +201,20 @@ class Pipeline(Generic[I]):
         self,
         *,
         size: int,
-        linger: float = 0.0,
+        linger: float | timedelta = 0.0,
         after: Step[I, Any] | None = None,
         optional: bool = False,
         **options: Unpack[StepOptions],
     ) -> Any:
         """Declare a step that takes up to `size` items per call and returns one value or outcome for each.
 
-        A batch that is not full waits up to `linger` seconds for more items.
+        A batch that is not full waits up to `linger` (seconds, or a timedelta) for more items.
         """
         if not 1 <= size <= 10_000:
             raise DefinitionError(f"{self.name}: the size of a batch step must be between 1 and 10000")
 
         def add(fn: Callable[..., Any]) -> Step[I, Any]:
-            return self._add(fn, after, options, optional=optional, batch_size=size, linger=linger)
+            return self._add(fn, after, options, optional=optional, batch_size=size, linger=in_seconds(linger))
 
         return add
 
@@ -226,7 +227,7 @@ class Pipeline(Generic[I]):
         owner: str = "default",
         timezone: str = "UTC",
         overlap: bool = True,
-        jitter: float = 0.0,
+        jitter: float | timedelta = 0.0,
         backfill: bool = False,
         due_field: str | None = None,
     ) -> None:

@@ -94,11 +94,12 @@ class Step(Generic[I, R]):
 
     @cached_property
     def waits(self) -> bool:
-        """Whether its return type contains Wait; it is not resolved: its names may exist for type checkers only."""
-        returned = getattr(self.fn, "__annotations__", {}).get("return")
-        if isinstance(returned, str):
-            return re.search(r"\bWait\b", returned) is not None
-        return Wait in (typing.get_args(returned) if _is_union(returned) else (returned,))
+        """Whether it may return Wait: only then does the worker look for its signal."""
+        return self.can_wait and Wait in _outcomes_of(self.fn)
+
+    @property
+    def can_wait(self) -> bool:
+        return self.batch_size is None and self.kind is not StepKind.PROCESS
 
     @property
     def label(self) -> str:
@@ -141,6 +142,24 @@ def _value_of(annotation: Any) -> Any:
         if part not in _OUTCOMES
     ]
     return typing.Union[tuple(values)] if values else None  # noqa: UP007 - built at run time
+
+
+def _outcomes_of(fn: Callable[..., Any]) -> list[Any]:
+    """The outcomes that the return type of a function contains, at any depth."""
+    try:
+        parts = _parts_of(typing.get_type_hints(fn).get("return"))
+        return [each for each in _OUTCOMES if each in parts]
+    except Exception:  # names in the annotations may exist later, or for type checkers only
+        words = set(re.findall(r"\w+", str(getattr(fn, "__annotations__", {}).get("return"))))
+        return [each for each in _OUTCOMES if not words.isdisjoint((each.__name__, "Outcome"))]
+
+
+def _parts_of(annotation: Any) -> list[Any]:
+    parts = [annotation]
+    for part in parts:  # it grows
+        inner = (part.__value__,) if hasattr(part, "__value__") else typing.get_args(part)  # of a `type` statement
+        parts.extend(each for each in inner if each not in parts)
+    return parts
 
 
 def _is_union(annotation: Any) -> bool:
@@ -210,7 +229,8 @@ def check_options(step: Step[Any, Any]) -> None:
 
 
 def _check_kind(step: Step[Any, Any], where: str) -> None:
-    if step.waits and (step.batch_size is not None or step.kind is StepKind.PROCESS):
+    # With all outcomes the type is `Outcome`, which every step may have: then the values that it returns are checked.
+    if not step.can_wait and Wait in (found := _outcomes_of(step.fn)) and len(found) < len(_OUTCOMES):
         raise DefinitionError(f"{where}: batch steps and process steps cannot wait for signals")
     if step.kind is StepKind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from forebay.engine.clock import in_seconds
 from forebay.engine.db.adapters import AsyncAdapter, adapter_for
 from forebay.engine.db.sql import load
 from forebay.engine.submit.inputs import encoder_of
@@ -23,6 +24,7 @@ from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
     from forebay.engine.db.adapters import AsyncConn
     from forebay.engine.declare.pipeline import Pipeline
@@ -46,7 +48,7 @@ async def put_schedule(  # noqa: PLR0913
     timezone: str = "UTC",
     priority: int = 0,
     overlap: bool = True,
-    jitter: float = 0.0,
+    jitter: float | timedelta = 0.0,
     backfill: bool = False,
     due_field: str | None = None,
     now: datetime | None = None,
@@ -54,7 +56,8 @@ async def put_schedule(  # noqa: PLR0913
     """Create or change the schedule of that name; return whether it is new.
 
     An unchanged `cron` keeps its next time, so an application can call this at every start. Without `overlap`, a run is
-    skipped while the previous job is open. Each run is delayed by a random time of up to `jitter` seconds. `backfill`:
+    skipped while the previous job is open. Each run is delayed by a random time of up to `jitter` (seconds, or a
+    timedelta). `backfill`:
     each missed run is submitted, instead of one for all of them; this needs `overlap`. The time at which a run was due
     is written to the field `due_field` of its input, and is `due_at` in the `meta` of its job.
 
@@ -66,12 +69,13 @@ async def put_schedule(  # noqa: PLR0913
     checked_text("owner", owner, 200)
     data = encoder_of(pipeline).encode(input).decode()
     next_at = next_time(cron, timezone, now or datetime.now(UTC))
-    if not 0 <= jitter <= _LONGEST_JITTER:
+    late = in_seconds(jitter)
+    if not 0 <= late <= _LONGEST_JITTER:
         raise InvalidField("jitter", f"must be between 0 and {_LONGEST_JITTER} seconds")
     check_backfill(backfill=backfill, overlap=overlap)
     if due_field is not None:
         _check_due_field(pipeline, data, due_field, next_at)
-    options = (overlap, float(jitter), backfill, due_field or "")
+    options = (overlap, late, backfill, due_field or "")
     args = (name, pipeline.name, owner, cron, timezone, data, checked_priority(priority), next_at, *options)
     row = await adapter.fetch_row(load("put_schedule"), args)
     return row is not None and bool(row[0])

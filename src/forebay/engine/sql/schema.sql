@@ -647,12 +647,10 @@ CREATE VIEW forebay.waits WITH (security_invoker='true') AS
     o.name AS owner,
     w.name AS signal,
     w.key,
-        CASE
-            WHEN (w.expires_at < (clock_timestamp() + '9 years'::interval)) THEN w.expires_at
-            ELSE NULL::timestamp with time zone
-        END AS until
-   FROM (((forebay.waiting w
+    NULLIF(w.expires_at, 'infinity'::timestamp with time zone) AS until
+   FROM ((((forebay.waiting w
      JOIN forebay.job j ON ((j.id = w.job_id)))
+     JOIN forebay.item i ON (((i.job_id = w.job_id) AND (i.n = w.n) AND (i.status = 'PENDING'::forebay.item_status))))
      JOIN forebay.pipeline p ON ((p.id = j.pipeline_id)))
      JOIN forebay.owner o ON ((o.id = w.owner_id)))
   WHERE ((w.signalled_at IS NULL) AND (w.expires_at > clock_timestamp()));

@@ -6,8 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from forebay.engine.submit.inputs import encode_json
-from forebay.engine.submit.options import TEN_YEARS, checked_text
-from forebay.errors import InvalidField
+from forebay.engine.submit.options import checked_seconds, checked_text
 from forebay.types import ItemStatus, Submitted
 
 if TYPE_CHECKING:
@@ -42,13 +41,10 @@ def signal_arguments(name: str, key: str, payload: Json, owner: str, keep: float
 
     Raises: InvalidField.
     """
-    seconds = keep.total_seconds() if isinstance(keep, timedelta) else float(keep)
-    if not 0 <= seconds <= TEN_YEARS.total_seconds():
-        raise InvalidField("keep", "must be between 0 and ten years")
     return (
         checked_text("name", name, 200),
         checked_text("key", key, 500),
         None if payload is None else encode_json(payload, "payload"),
         checked_text("owner", owner, 200),
-        seconds,
+        checked_seconds("keep", keep),
     )

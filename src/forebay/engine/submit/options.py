@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
+from forebay.engine.clock import in_seconds
 from forebay.engine.submit.inputs import encode_json, has_nul, is_not_unicode
 from forebay.errors import InvalidField
 from forebay.types import JobState, Unique
@@ -53,7 +54,7 @@ class KeyBounds(NamedTuple):
             raise InvalidField("unique.states", f"must be some of {', '.join(JobState)}")
         return cls(
             None if states is None else tuple(sorted(map(str, states))),
-            _checked_seconds("unique.period", unique.period),
+            checked_seconds("unique.period", unique.period),
         )
 
 
@@ -99,7 +100,7 @@ class Coalescing:
             raise InvalidField("unique", "cannot be given together with coalesce")
         if max_wait is not None and not coalesce:
             raise InvalidField("max_wait", "is for coalesce only")
-        return cls(coalesce, _checked_seconds("max_wait", max_wait))
+        return cls(coalesce, checked_seconds("max_wait", max_wait))
 
 
 def checked_text(field: str, value: object, most: int) -> str:
@@ -144,15 +145,16 @@ def _checked_run_at(value: object) -> datetime | None:
     return max(moment, _LONG_AGO)
 
 
-def _checked_seconds(field: str, value: object) -> float | None:
+def checked_seconds(field: str, value: object) -> float | None:
+    """Raises: InvalidField unless it is None, seconds or a timedelta, from 0 to ten years."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | timedelta):
         raise InvalidField(field, f"must be seconds or a timedelta, not {type(value).__name__}")
-    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    seconds = in_seconds(value)
     if not 0 <= seconds <= TEN_YEARS.total_seconds():
         raise InvalidField(field, "must be between 0 and ten years")
-    return float(seconds)
+    return seconds
 
 
 def _checked_meta(value: object) -> str | None:
@@ -168,7 +170,7 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "key": lambda value: None if value is None else checked_text("key", value, 500),
     "priority": checked_priority,
     "run_at": _checked_run_at,
-    "delay": lambda value: _checked_seconds("delay", value),
+    "delay": lambda value: checked_seconds("delay", value),
     "meta": _checked_meta,
     "unique": KeyBounds.checked,
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
+from forebay.engine.clock import in_seconds
 from forebay.engine.declare.context import Context
 from forebay.engine.work.children import submitting
 from forebay.errors import DataError, PermanentError, StepError, ThrottledError, classify_error, message_without_values
@@ -170,7 +172,7 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
             attempt.writes = writes
             attempt.fail("SKIPPED", reason=reason, ends_item=item)
         case Snooze(seconds, reason):
-            attempt.fail("SNOOZED", reason=reason, retry_in=max(0.0, float(seconds)), counts_as_attempt=False)
+            attempt.fail("SNOOZED", reason=reason, retry_in=max(0.0, in_seconds(seconds)), counts_as_attempt=False)
         case Cancel(reason):
             attempt.fail("CANCELLED", reason=reason, ends_item=True)
         case Wait():
@@ -181,14 +183,18 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
 
 def _report_wait(attempt: Attempt, step: Step[Any, Any], wait: Wait) -> None:
     """Snooze until the timeout, and record what would end it earlier."""
+    if not step.can_wait:
+        raise PermanentError(f"step {step.name} returned Wait: batch steps and process steps cannot wait for signals")
     if not step.waits:
         raise PermanentError(f"step {step.name} returned Wait: its return type must contain Wait")
     for field, text, most in (("name", wait.name, 200), ("key", wait.key, 500)):
         if not _is_text(text, most):
             raise PermanentError(f"the {field} of a Wait must be text of 1 to {most} characters, without U+0000")
-    if wait.timeout is not None and not wait.timeout > 0:
+    if wait.timeout is not None and not isinstance(wait.timeout, int | float | timedelta):
+        raise PermanentError("the timeout of a Wait must be seconds or a timedelta")
+    seconds = _LONGEST_PAUSE if wait.timeout is None else min(in_seconds(wait.timeout), _LONGEST_PAUSE)
+    if not seconds > 0:
         raise PermanentError("the timeout of a Wait must be positive")
-    seconds = _LONGEST_PAUSE if wait.timeout is None else min(float(wait.timeout), _LONGEST_PAUSE)
     attempt.fail(
         "SNOOZED", reason=f"waits for the signal {wait.name} {wait.key}", retry_in=seconds, counts_as_attempt=False
     )

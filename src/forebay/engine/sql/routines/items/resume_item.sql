@@ -1,4 +1,4 @@
--- Resumes a paused item.
+-- Resumes a paused item. Its tasks that wait for a signal go on waiting, until the same time.
 create or replace function forebay.resume_item(
     job_id bigint, n int, actor text default current_user, now timestamptz default null
 ) returns boolean language plpgsql as $$
@@ -6,22 +6,37 @@ create or replace function forebay.resume_item(
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     job forebay.job := forebay.lock_job(job_id);
-    resumed bigint;
+    runs bigint;
 begin
     perform forebay.open_item(job_id, n);
+    -- Signals lock these rows, too. The next statement sees those that have reached the item until now.
+    perform from forebay.scheduled s
+    where s.job_id = job.id and s.run_at = 'infinity' and resume_item.n between s.first_n and s.last_n for update;
     with held as (
         delete from forebay.scheduled s
         where s.job_id = job.id and s.run_at = 'infinity' and resume_item.n between s.first_n and s.last_n
         returning s.*
     ),
+    resumed as (
+        select h.*, w.expires_at
+        from held h
+        join forebay.step p on p.id = h.step_id
+        left join forebay.waiting w on w.job_id = h.job_id and w.n = resume_item.n and w.bit = p.bit
+                                   and w.signalled_at is null and w.expires_at > at
+    ),
+    waits as (
+        insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+        select least(r.expires_at, at + interval '10 years'), r.step_id, r.lane_id, r.job_id, r.owner_id, r.first_n, r.last_n, r.attempt
+        from resumed r where r.expires_at is not null
+    ),
     queued as (
         insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
-        select h.step_id, h.lane_id, h.job_id, h.owner_id, h.first_n, h.last_n, h.attempt from held h
+        select r.step_id, r.lane_id, r.job_id, r.owner_id, r.first_n, r.last_n, r.attempt from resumed r where r.expires_at is null
         returning step_id, lane_id, seq
     )
-    select count(*) + 0 * count(forebay.wake(q.step_id, q.lane_id, q.seq, at)) into resumed from queued q;
-    if resumed > 0 then
+    select (select count(*) from held) + 0 * count(forebay.wake(q.step_id, q.lane_id, q.seq, at)) into runs from queued q;
+    if runs > 0 then
         perform forebay.note(actor, 'resume_item', job.owner_id, job.id, n, null, at);
     end if;
-    return resumed > 0;
+    return runs > 0;
 end $$;

@@ -20,6 +20,7 @@ begin
     perform from forebay.cut_runs(job, 0);
     perform forebay.cut_leases(job.id, '{[0,0]}');
     delete from forebay.dead_letter d where d.job_id = job.id and d.n = 0;
+    delete from forebay.waiting w where w.job_id = job.id and w.n = 0 and w.signalled_at is null;
     insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
     select s.id, forebay.lane_of(job.id), job.id, job.owner_id, 0, 0,
            case when reset_attempts then 0 else s.max_attempts - 1 end

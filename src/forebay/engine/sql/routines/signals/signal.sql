@@ -1,9 +1,10 @@
 -- Sends a signal to the tasks of an owner that wait for this name and key, in the caller's transaction; returns how many it
--- reached. If none waits, the signal is kept for `keep`: the next task that waits for it gets it at once.
+-- reached. If none waits, the signal is kept for `keep`: the next task that waits for it gets it at once. At most 10,000 signals of
+-- an owner are kept.
 create or replace function forebay.signal(
     name text, key text, payload jsonb default null, owner text default 'default', keep interval default '7 days',
     now timestamptz default null
-) returns int language plpgsql as $$
+) returns int language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     at timestamptz := coalesce(now, clock_timestamp());
@@ -30,6 +31,10 @@ begin
         reached := forebay.wake_waiting(waits, payload, at);
     end if;
     if reached = 0 and keep > interval '0' then
+        if exists (select from forebay.kept_signal k where k.owner_id = of_owner offset 9999) then
+            perform forebay.refuse('FB005', 'owner', 'has 10000 kept signals, which is the maximum: send the signal when a task waits '
+                                   'for it, or keep signals for a shorter time');
+        end if;
         insert into forebay.kept_signal (owner_id, name, key, payload, at, expires_at)
         values (of_owner, signal.name, signal.key, payload, at, at + keep);
     end if;

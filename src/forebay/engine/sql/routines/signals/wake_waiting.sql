@@ -15,9 +15,10 @@ begin
     given as (
         update forebay.waiting w set payload = wake_waiting.payload, signalled_at = at
         from found f where w.job_id = f.job_id and w.n = f.n and w.bit = f.bit and w.signalled_at is null
+        returning f.place, f.run_at
     ),
     due as (
-        delete from forebay.scheduled where ctid = any(array(select f.place from found f where f.run_at < 'infinity'))
+        delete from forebay.scheduled where ctid = any(array(select g.place from given g where g.run_at < 'infinity'))
         returning step_id, lane_id, job_id, owner_id, first_n, last_n, attempt
     ),
     queued as (
@@ -29,6 +30,6 @@ begin
         select count(forebay.wake(q.step_id, q.lane_id, q.seq, at))
         from (select q.step_id, q.lane_id, min(q.seq) as seq from queued q group by q.step_id, q.lane_id) q
     )
-    select count(*) into reached from found, told;
+    select count(*) into reached from given, told;
     return reached;
 end $$;
