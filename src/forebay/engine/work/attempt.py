@@ -190,9 +190,10 @@ def _report_wait(attempt: Attempt, step: Step[Any, Any], wait: Wait) -> None:
     for field, text, most in (("name", wait.name, 200), ("key", wait.key, 500)):
         if not _is_text(text, most):
             raise PermanentError(f"the {field} of a Wait must be text of 1 to {most} characters, without U+0000")
-    if wait.timeout is not None and not isinstance(wait.timeout, int | float | timedelta):
+    timeout = cast("object", wait.timeout)
+    if timeout is not None and not isinstance(timeout, int | float | timedelta):
         raise PermanentError("the timeout of a Wait must be seconds or a timedelta")
-    seconds = _LONGEST_PAUSE if wait.timeout is None else min(in_seconds(wait.timeout), _LONGEST_PAUSE)
+    seconds = _LONGEST_PAUSE if timeout is None else min(in_seconds(timeout), _LONGEST_PAUSE)
     if not seconds > 0:
         raise PermanentError("the timeout of a Wait must be positive")
     attempt.fail(
