@@ -57,9 +57,8 @@ async def put_schedule(  # noqa: PLR0913
 
     An unchanged `cron` keeps its next time, so an application can call this at every start. Without `overlap`, a run is
     skipped while the previous job is open. Each run is delayed by a random time of up to `jitter` (seconds, or a
-    timedelta). `backfill`:
-    each missed run is submitted, instead of one for all of them; this needs `overlap`. The time at which a run was due
-    is written to the field `due_field` of its input, and is `due_at` in the `meta` of its job.
+    timedelta). `backfill`: each missed run is submitted, instead of one for all of them; this needs `overlap`. The time
+    at which a run was due is written to the field `due_field` of its input, and is `due_at` in the `meta` of its job.
 
     Raises:
         RequestError: an argument is invalid; names the field.
