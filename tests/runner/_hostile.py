@@ -39,7 +39,7 @@ def attempts(targets: dict[str, Any], given: Path) -> dict[str, str]:
         "data folder": lambda: _names(targets["folder"]),
         "shadow": lambda: _read("/etc/shadow"),
         "accounts": lambda: _read("/etc/passwd"),
-        "homes": lambda: _names("/home"),
+        "homes": lambda: _not_empty(_strangers(Path("/home"))),
         "run": lambda: _not_empty(_names("/run")),
         "temporary files": lambda: _not_empty([name for name in _names("/tmp") if name == targets["marker"]]),
         "postgres": lambda: _connect(socket.AF_INET, ("127.0.0.1", targets["port"])),
@@ -195,6 +195,17 @@ def _tried(attempt: Callable[[], object]) -> str:
 
 def _names(folder: str) -> list[str]:
     return [path.name for path in Path(folder).iterdir()]
+
+
+def _strangers(folder: Path) -> list[str]:
+    """What is in a folder beside the way to this program and to Python, which may be somebody's home."""
+    ways = [Path(__file__).parents[2], Path(sys.prefix), Path(sys.base_prefix)]
+    found: list[str] = []
+    for path in folder.iterdir():
+        if path in ways:
+            continue
+        found += _strangers(path) if any(way.is_relative_to(path) for way in ways) else [str(path)]
+    return found
 
 
 def _read(path: str) -> str:
