@@ -286,6 +286,20 @@ async def test_two_signals_for_a_paused_item_are_both_received(dsn: str, conn: a
         assert ((await bed.item(job)).result["pay"], await kept(bed)) == ("paid a 1", 1)
 
 
+async def test_a_signal_does_not_reach_a_task_that_meanwhile_waits_for_another(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        job = await bed.submit(orders, "a")
+        await bed.run()
+        await conn.execute("create temp table seen as select w from forebay.waiting w")
+        await bed.pool.execute("update forebay.waiting set name = 'shipped'")
+        assert await conn.fetchval("select forebay.wake_waiting(array(select w from seen), '1', now())") == 0
+        assert await Client(bed.pool).signal("shipped", "a", 2) == 1
+        await bed.run()
+        assert (await bed.item(job)).result["pay"] == "shipped a 2"
+
+
 async def test_an_item_that_is_reprocessed_waits_anew_unless_its_signal_has_come(dsn: str) -> None:
     async with testbed(dsn, [orders], migrated=True) as bed, bed.pool.acquire() as conn:
         client = Client(conn)

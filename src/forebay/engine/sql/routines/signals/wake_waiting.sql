@@ -6,7 +6,7 @@ language plpgsql set enable_seqscan = off as $$
 declare reached int;
 begin
     with found as materialized (
-        select w.job_id, w.n, w.bit, s.run_at, s.ctid as place
+        select w.job_id, w.n, w.bit, w.name, w.key, s.run_at, s.ctid as place
         from unnest(waits) w
         join forebay.scheduled s on s.job_id = w.job_id and s.first_n = w.n and s.last_n = w.n
         join forebay.step p on p.id = s.step_id and p.bit = w.bit
@@ -14,7 +14,9 @@ begin
     ),
     given as (
         update forebay.waiting w set payload = wake_waiting.payload, signalled_at = at
-        from found f where w.job_id = f.job_id and w.n = f.n and w.bit = f.bit and w.signalled_at is null
+        from found f
+        where w.job_id = f.job_id and w.n = f.n and w.bit = f.bit and w.signalled_at is null
+          and w.name = f.name and w.key = f.key  -- meanwhile it may wait for another signal
         returning f.place, f.run_at
     ),
     due as (
