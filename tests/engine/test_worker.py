@@ -18,6 +18,7 @@ import pytest
 from forebay import Context, Pipeline, Retry, Worker
 from forebay.engine.db import tasks
 from forebay.engine.submit.results import summary, wait
+from forebay.engine.work.machine import Machine
 from forebay.errors import ResourceError, SchemaError
 from forebay.settings import Settings
 from forebay.testing import testbed
@@ -552,6 +553,23 @@ async def test_every_owner_who_waits_gets_a_slot_before_one_who_runs_something(
         held.let_go("bob")
         await held.until(ann=2, bob=1, cid=1, dot=1)
         for owner in ("ann", "bob", "cid", "dot"):
+            held.let_go(owner, 6)
+
+
+async def test_owners_who_wait_begin_on_an_overloaded_machine(
+    dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Machine, "observe", lambda *_args, **_kwargs: None)
+    held = _Held(8)
+    async with working(dsn, held.pipeline) as worker, asyncio.timeout(60):
+        worker._machine.share = 0.05  # two of eight slots
+        await held.submit(conn, "ann", 6)
+        await held.until(ann=2)
+        await held.submit(conn, "bob", 1)
+        await held.until(ann=2, bob=1)
+        await held.submit(conn, "cid", 1)
+        await held.until(ann=2, bob=1, cid=1)
+        for owner in ("ann", "bob", "cid"):
             held.let_go(owner, 6)
 
 

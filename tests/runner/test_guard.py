@@ -64,3 +64,10 @@ async def test_a_worker_may_have_many_open_files() -> None:
 async def test_limits_hold_while_it_rests(script: str, limits: ResourceLimits, how: str) -> None:
     ended, _ = await _run("/usr/bin/env", "python3", "-ISc", script, order=b"i", limits=limits)
     assert ended == how
+
+
+async def test_long_calls_leave_the_processor_to_others() -> None:
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    how, lines = await _run("/bin/sh", "-c", f"nice; while [ $(nice) -lt {min(19, ours + 15)} ]; do :; done; nice")
+    assert how == "exit 0"
+    assert list(map(int, lines)) == [min(19, ours + 5), min(19, ours + 15)]

@@ -40,6 +40,9 @@ MB = 1 << 20
 _TICK = 0.1  # seconds between two measurements
 _IDLE_TICK = 1.0  # while idle
 _TICKS_OF_DISK = 5
+# Niceness, added to the worker's: it comes first, then calls that take a moment, then calls that take long.
+_NICE, _NICE_LONG = 5, 15
+_LONG = 1.0  # seconds of CPU time after which a call takes long
 _SANDBOX_PROCESSES = 3  # the one that waits outside, the first one inside, and the working process
 _SIGNALLED = 128
 _PR_SET_PDEATHSIG = 1
@@ -58,6 +61,7 @@ class Guard:
         self._spec = spec
         self._limit = spec.limits.memory_mb * MB
         self._cpu_before = 0.0
+        self._is_long = False
         self._ticks = 0
         self._runner = 0
         self._ended: str | None = None
@@ -104,9 +108,12 @@ class Guard:
         pids = _descendants(os.getpid())
         if used_memory(pids, self._limit) > self._limit:
             return "memory"
-        cpu = self._spec.limits.cpu_s
-        if cpu is not None and used_cpu(pids) - self._cpu_before > cpu:
+        used, most = used_cpu(pids) - self._cpu_before, self._spec.limits.cpu_s
+        if most is not None and used > most:
             return "cpu"
+        if used > _LONG:
+            self._is_long = True
+            _renice(pids, _NICE_LONG)
         self._ticks += 1
         if self._ticks % _TICKS_OF_DISK != 0:
             return ""
@@ -136,6 +143,7 @@ class Guard:
             os._exit(1)
         with contextlib.suppress(OSError):  # if the machine runs out of memory, the step is killed before the worker
             Path("/proc/self/oom_score_adj").write_text("500")
+        os.nice(_NICE)
 
     def _wait_for_event(self) -> bool:
         """Wait for an event; return False if everything must end."""
@@ -156,8 +164,10 @@ class Guard:
     def _begin(self) -> None:
         """Handle the start of a call, or of an idle period."""
         pids = _descendants(os.getpid())
-        if self._spec.limits.cpu_s is not None:
-            self._cpu_before = used_cpu(pids)
+        self._cpu_before = used_cpu(pids)
+        if self._is_long:
+            self._is_long = False
+            _renice(pids, _NICE)  # takes a privilege; without it, this child's next calls stay behind others
         if self._task_runs or self._spec.sandbox is None or not self._spec.module:
             return  # trusted code and browsers may keep processes
         self._has_left_processes = len(pids) > (_SANDBOX_PROCESSES if self._spec.sandbox.is_isolated else 1)
@@ -255,6 +265,13 @@ def _cpu_ticks(pid: int) -> int:
     except OSError:
         return 0
     return sum(map(int, fields[11:15]))
+
+
+def _renice(pids: list[int], more: int) -> None:
+    nice = os.getpriority(os.PRIO_PROCESS, 0) + more
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has ended, or only the administrator may
+            os.setpriority(os.PRIO_PROCESS, pid, nice)
 
 
 def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:

@@ -281,13 +281,15 @@ class Claimer:
             lanes = self._lanes[executor.step_id]
             if not lanes.active:
                 continue
-            served, owners = self._leases.served(executor.step_id), self._leases.filled_by(executor.step_id)
+            share = self._machine.share
+            served = self._leases.served(executor.step_id)
+            owners = self._leases.filled_by(executor.step_id, executor.slots_at(share))
             if served or owners:
                 capacity = self._within_limits(executor, executor.concurrency.value)
                 claims += lanes.pick_waiting(capacity, served, () if served else owners)
             elif executor.is_idle:  # the other loops may be in the middle of large claims of other steps
                 claims += lanes.pick_waiting(self._within_limits(executor, executor.concurrency.value), served)
-            elif (spare := executor.spare_reserve()) > 0:  # several owners hold all slots
+            elif (spare := executor.spare_reserve(share)) > 0:  # several owners hold all slots
                 capacity = self._within_limits(executor, spare)
                 claims += lanes.pick_waiting(capacity, served, self._leases.holders(executor.step_id))
             if executor.is_shared and (holders := self._leases.holders(executor.step_id)) and self._may_start(executor):

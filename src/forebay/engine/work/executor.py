@@ -100,19 +100,25 @@ class StepExecutor:
     def capacity(self, share: float = 1.0) -> int:
         """How many more tasks this step wants locally: `share` of the usual number while the machine is overloaded, but
         at least as many as the step may run concurrently."""
-        wanted = self.size.value(self.concurrency.value)
-        least = min(wanted, self.concurrency.least)
-        more = max(least, int(wanted * share)) - self.queue.size - len(self.running)
+        more = self._wanted(share) - self.queue.size - len(self.running)
         return max(more, (self.step.batch_size or 1) - self.queue.size) if self._lingers else more
+
+    def _wanted(self, share: float) -> int:
+        wanted = self.size.value(self.concurrency.value)
+        return max(min(wanted, self.concurrency.least), int(wanted * share))
+
+    def slots_at(self, share: float) -> int:
+        """How many tasks this step runs at once: fewer than its concurrency while the machine is overloaded."""
+        return min(self.concurrency.value, self._wanted(share))
 
     @property
     def is_idle(self) -> bool:
         """Whether the step has no task in this worker."""
         return not self.running and not self.queue.size
 
-    def spare_reserve(self) -> int:
+    def spare_reserve(self, share: float) -> int:
         """How many tasks of owners who run nothing could use extra slots, while all regular slots are in use."""
-        is_full = len(self.running) >= self.concurrency.value
+        is_full = len(self.running) >= self.slots_at(share)
         return self._reserve - len(self._newcomers) - self.queue.size if is_full else 0
 
     @property

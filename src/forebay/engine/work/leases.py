@@ -66,10 +66,9 @@ class LeaseBook:
         few = self._executors[step_id].concurrency.value
         return {lane_id for lane_id, count in self._tasks[step_id].items() if count > few}
 
-    def filled_by(self, step_id: int) -> set[int]:
-        """The owners who have at least as many tasks of this step here as can run concurrently."""
-        few = self._executors[step_id].concurrency.value
-        return {owner_id for owner_id, count in self._owners[step_id].items() if count >= few}
+    def filled_by(self, step_id: int, slots: int) -> set[int]:
+        """The owners who have at least as many tasks of this step here as it has slots."""
+        return {owner_id for owner_id, count in self._owners[step_id].items() if count >= slots}
 
     def holders(self, step_id: int) -> Collection[int]:
         """The owners who have any task of this step here."""
