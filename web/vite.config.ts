@@ -6,7 +6,7 @@ import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const TEXTS = new Set([".js", ".css", ".html", ".svg", ".webmanifest"]);
-const API = process.env.FOREBAY_API ?? "http://127.0.0.1:8080";
+const API = process.env.API_URL ?? "http://127.0.0.1:8080";
 
 /** Write NAME.br and NAME.gz beside each text: the API sends them as they are. */
 function compress(): Plugin {
