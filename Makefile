@@ -1,7 +1,7 @@
 # Everything runs from .venv, which `scripts/bootstrap.py` makes on first use: `make up` with the packages that run
 # (requirements.runtime.lock), the others with the developers' tools as well (requirements.lock).
 .DEFAULT_GOAL := help
-.PHONY: help python runtime setup up test check docs reference bench soak fmt lock audit clean
+.PHONY: help python runtime setup web dev up test check docs reference bench soak fmt lock audit clean
 MAKEFLAGS += --no-print-directory
 # Packages are installed without bytecode, and Python stores that of a module when it is first imported. With this
 # variable, which some containers set, every process would compile all that it imports: a second for each command.
@@ -21,11 +21,19 @@ python:
 runtime: python ## create .venv with the packages that forebay needs to run
 	@$(PYTHON) scripts/bootstrap.py
 
-setup: python ## create .venv with the development tools as well; instant if it is up to date
+setup: python ## create .venv with the development tools as well, and build the web app; instant if up to date
 	@$(PYTHON) scripts/bootstrap.py --dev
+	@$(BIN)/python scripts/web.py build --if-needed
 
-up: runtime ## start forebay with its own PostgreSQL
+# Where it cannot be built, as without a network, the API runs without it and says what to do.
+web: runtime ## build the web app; instant if it is up to date
+	@$(BIN)/python scripts/web.py build --if-needed
+
+up: web ## start forebay with its own PostgreSQL
 	@$(BIN)/forebay up $(ARGS)
+
+dev: setup ## serve the web app while it is written; needs a running API
+	@$(BIN)/python scripts/web.py dev
 
 test: setup ## run the tests; ARGS goes to pytest
 	@$(BIN)/python -m pytest --durations 20 --durations-min 2 $(ARGS)
@@ -38,6 +46,8 @@ check: setup ## check format, lint, types, imports, schema, licences and documen
 	@echo "check: imports" && $(BIN)/lint-imports
 	@echo "check: schema" && $(BIN)/python scripts/schema_dump.py --check
 	@echo "check: licences" && $(BIN)/python scripts/licences.py --check
+	@echo "check: web" && $(BIN)/python scripts/web_client.py --check && $(BIN)/python scripts/web.py check
+	@$(BIN)/python scripts/web.py size
 	@echo "check: docs" && for script in $(REFERENCE); do $(BIN)/python scripts/$$script.py --check || exit 1; done
 	@$(BIN)/python scripts/docs_site.py && $(BIN)/python -m pytest -q --no-header tests/docs
 
@@ -48,7 +58,7 @@ docs: setup ## build the documentation as a site that works offline
 REFERENCE := reference_docs metrics_docs http_docs python_docs demands
 
 reference: setup ## write the generated pages of the documentation
-	@for script in $(REFERENCE); do $(BIN)/python scripts/$$script.py || exit 1; done
+	@for script in $(REFERENCE) web_client; do $(BIN)/python scripts/$$script.py || exit 1; done
 
 bench: setup ## run the benchmarks; QUICK=1 for a short run
 	@QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
@@ -78,5 +88,5 @@ audit: setup ## check the locked packages for known vulnerabilities; needs the n
 	  --disable-pip --require-hashes --progress-spinner off $(ARGS)
 
 clean: ## remove .venv, caches and builds; keep the data
-	@rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .venv build dist web/dist web/node_modules src/forebay/web .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

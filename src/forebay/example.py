@@ -47,7 +47,7 @@ class Readability(BaseModel):
     sha256: str
 
 
-texts = Pipeline("texts", Text)
+texts = Pipeline("texts", Text, noun="text")
 
 
 @texts.step(concurrency=(1, 4))

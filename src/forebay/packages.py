@@ -14,6 +14,7 @@ A package that cannot be loaded is omitted, and the others work: see `failures`.
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -96,9 +97,9 @@ class PipelinePackage(NamedTuple):
     first_steps: Mapping[str, str] = _NONE
     """Suggested first actions → the arguments of the command; `forebay up` shows them."""
     page_links: Mapping[str, str] = _NONE
-    """Titles by the paths of its pages, for the header of every page."""
-    home_section: str | None = None
-    """Its section of the home page: a file `NAME.html`, optionally with `NAME.js`; see `forebay.api.pages`."""
+    """Titles by the paths of its HTML pages, for the header of every page that is not part of the web app."""
+    features: str | None = None
+    """What is switched on or installed, for the web app: a function of the settings that returns booleans by name."""
     larger_bodies: Mapping[str, BodySize] = _NONE
     """Requests with bodies of more than 64 KiB, such as `POST /api/notes`; a path that ends in / includes all below
     it."""
@@ -228,6 +229,16 @@ def _own_targets(package: PipelinePackage, others: Mapping[str, IntakeTarget]) -
     if taken := own.keys() & others.keys():
         raise _wrong(f"{package.module} declares the intake target {min(taken)!r}, which another package has")
     return own
+
+
+def package_of(pipeline: object) -> str | None:
+    """The name of the package that declares this pipeline; None for a module of the setting `pipelines`."""
+    for package in packages():
+        for name in package.pipelines:
+            module = sys.modules.get(f"{package.module}.{name}")
+            if module is not None and any(value is pipeline for value in vars(module).values()):
+                return package.name
+    return None
 
 
 def larger_bodies() -> dict[str, BodySize]:

@@ -113,6 +113,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/workers"): (_OWN, None),
     ("GET", "/api/statistics"): (_OWN, None),
     ("GET", "/api/pipelines"): (_OWN, None),
+    ("GET", "/api/app"): (_OWN, None),
     ("GET", "/api/me"): (_OWN, None),
     ("PUT", "/api/me/password"): (_PERSON, {"new": "a long new password"}),
     ("GET", "/api/sessions"): (_PERSON, None),

@@ -1,20 +1,19 @@
-"""The pages beside the sign-in page, in a real browser: home, saving a link, and the API with its forms."""
+"""The pages beside the web app and the sign-in page, in a real browser: saving a link, and the API with its forms."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 
 from forebay import Context, Pipeline
 from forebay.identity.accounts import account_named, sign_in_link
 from forebay.pipelines.bookmarks.steps import Link
-from forebay.pipelines.sheets.intake import sheet_intake
-from forebay.pipelines.sheets.steps import sheets
 from tests.api._browser import BROWSER, Page, browsing
 from tests.api._live import live
-from tests.api._service import Service, admin_of
+from tests.api._service import PASSWORD, Service, admin_of
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 
@@ -50,38 +49,6 @@ def enter(dsn: str, site: str, page: Page, name: str = "ann") -> None:
     page.press("Enter")
 
 
-def test_a_visitor_is_led_in_and_saves_a_link_and_leaves(dsn: str, site: str, page: Page) -> None:
-    page.open(f"{site}/")
-    page.says("No account yet?")
-    enter(dsn, site, page)
-    page.says("Nothing is saved yet: paste an address above.")
-    page.run("document.getElementById('bookmarks-url').focus()")
-    page.write("not a link")
-    page.press("Enter")
-    page.says("The address ")
-    page.run("document.getElementById('bookmarks-url').value = ''")
-    page.write("https://example.org/a")
-    page.press("Enter")
-    page.says("Saved.")
-    page.says("being fetched")
-    page.says("0 of 1 done")
-    page.click("sign-out")
-    page.says("No account yet?")
-    assert page.run("fetch('/api/me').then(answer => answer.status)") == 401
-
-
-def test_a_spreadsheet_is_uploaded(dsn: str, page: Page) -> None:
-    with live(dsn, marks, sheets, sheet_intake) as (site, _):
-        enter(dsn, site, page)
-        page.says("Upload a spreadsheet")
-        page.run(
-            "(() => { const chosen = new DataTransfer(); chosen.items.add(new File(['Name\\nPen\\n'], 'stock.csv'));"
-            "document.getElementById('sheets-file').files = chosen.files;"
-            "document.getElementById('sheets-file').dispatchEvent(new Event('change')) })()"
-        )
-        page.says("stock.csv is being read: job ")
-
-
 def test_what_was_about_to_be_saved_survives_signing_in(dsn: str, site: str, page: Page) -> None:
     page.open(f"{site}/bookmarks/add#url=https%3A%2F%2Fexample.org%2Fa&title=A+page")
     page.says("Sign in first")
@@ -94,6 +61,21 @@ def test_what_was_about_to_be_saved_survives_signing_in(dsn: str, site: str, pag
     page.says("Save another")
     saved = page.run("fetch('/api/bookmarks').then(answer => answer.json())")
     assert [(one["url"], one["title"]) for one in saved["bookmarks"]] == [("https://example.org/a", "A page")]
+
+
+@pytest.mark.parametrize(
+    ("next_page", "opened"), [("/bookmarks/add?x=1", "/bookmarks/add"), ("//example.com/", "/"), ("javascript:1", "/")]
+)
+def test_signing_in_leads_to_a_page_of_this_site_only(
+    dsn: str, site: str, page: Page, next_page: str, opened: str
+) -> None:
+    page.open(f"{site}/sign-in?next={quote(next_page, safe='')}")
+    page.until("!document.getElementById('form').hidden")
+    for field, value in (("name", "ann"), ("password", PASSWORD)):
+        page.run(f"document.getElementById('{field}').value = '{value}'")
+    page.click("send")
+    page.until(f"location.pathname === '{opened}'")
+    assert page.run("location.origin") == site
 
 
 def test_the_api_can_be_tried_and_found_by_words(dsn: str, site: str, page: Page) -> None:
@@ -116,7 +98,7 @@ def test_the_api_can_be_tried_and_found_by_words(dsn: str, site: str, page: Page
     page.says('"name": "ann"')
 
 
-@pytest.mark.parametrize("path", ["/", "/bookmarks/add", "/api/docs", "/sign-in"])
+@pytest.mark.parametrize("path", ["/bookmarks/add", "/api/docs", "/sign-in"])
 def test_on_a_phone_nothing_hangs_over_the_edge(dsn: str, site: str, page: Page, path: str) -> None:
     page.resize(320, 640)
     page.open(f"{site}{path}")
@@ -128,7 +110,7 @@ def test_on_a_phone_nothing_hangs_over_the_edge(dsn: str, site: str, page: Page,
 
 async def test_pages_run_no_script_but_their_own_and_fetch_nothing_from_elsewhere(service: Service) -> None:
     async with service.client() as browser:
-        for path in ("/", "/bookmarks/add", "/api/docs", "/sign-in"):
+        for path in ("/bookmarks/add", "/api/docs", "/sign-in"):
             page = await browser.get(path)
             assert page.status_code == 200
             policy = page.headers["content-security-policy"]

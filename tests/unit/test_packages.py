@@ -14,7 +14,7 @@ from rich.console import Console
 from structlog.testing import capture_logs
 
 from forebay.api.models import Reprocess
-from forebay.api.pages import home_page
+from forebay.api.pages import page
 from forebay.cli import cli
 from forebay.cli._guide import Guide
 from forebay.cli._pipelines import log_failures
@@ -169,16 +169,10 @@ def test_two_packages_with_a_name_in_common_are_named(installed: Installed) -> N
     assert any("command 'worker' of own_jots" in finding.text for finding in _left_out())
 
 
-def test_the_home_page_has_the_sections_of_packages(installed: Installed) -> None:
-    files = {"pages/home.html": '<p id="jots-said">Jots</p>', "pages/home.js": "const said = 1;\n"}
-    parts = 'home_section="pages/home", page_links={"/jots": "Jots & more"}'
-    installed.add("jots", {"__init__.py": manifest("jots", parts), **files})
-    installed.add("bare", {"__init__.py": manifest("bare", 'home_section="pages/home"')})
-    text = bytes(home_page().body).decode()
+def test_pages_link_to_those_of_packages(installed: Installed) -> None:
+    installed.add("jots", {"__init__.py": manifest("jots", 'page_links={"/jots": "Jots & more"}')})
+    text = bytes(page("sign_in", "Sign in").body).decode()
     assert '<nav><a href="/bookmarks/add">Save a link</a> · <a href="/jots">Jots &amp; more</a> · <a href=' in text
-    assert '<p id="jots-said">Jots</p>' in text
-    assert "{\nconst said = 1;\n}\n" in text  # in a scope of its own
-    assert [failure.entry_point for failure in failures()] == ["bare = bare:package"]
 
 
 def test_what_a_reprocess_takes_is_in_the_schema() -> None:

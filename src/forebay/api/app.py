@@ -19,7 +19,20 @@ from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
 from forebay.api.quota import Quotas
 from forebay.api.role_pools import open_role_pools
-from forebay.api.routes import events, files, health, identity, items, jobs, operations, pages, sessions, signals
+from forebay.api.routes import (
+    app_info,
+    events,
+    files,
+    health,
+    identity,
+    items,
+    jobs,
+    operations,
+    pages,
+    sessions,
+    signals,
+    web,
+)
 from forebay.api.submit.batches import SubmitBatches
 from forebay.engine.processes.limited_calls import open_limited_calls
 from forebay.packages import larger_bodies, leave_out, packages
@@ -72,10 +85,8 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.file_access = FileAccess(settings)
     app.state.slices = set[int]()
     problems.install(app)
-    routers = [
-        each.router for each in (jobs, items, signals, files, events, operations, sessions, identity, health, pages)
-    ]
-    routers += _package_routers()
+    engine = (jobs, items, signals, files, events, operations, sessions, identity, app_info, health, pages)
+    routers = [*(each.router for each in engine), *_package_routers()]
     app.add_middleware(DirectRoutes, routes=[route for router in routers for route in router.routes])
     app.add_middleware(CatchAll)
     app.add_middleware(
@@ -93,6 +104,7 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
     for router in routers:
         app.include_router(router)
+    app.router.routes.append(web.route)  # last: it answers for paths that no other route has
     return app
 
 
@@ -137,6 +149,7 @@ _PROBLEM = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "id": {"type": "string", "description": "what an earlier request with this Idempotency-Key created"},
+        "signIn": {"type": "string", "description": "401: the page to sign in at"},
         "errors": {
             "type": "array",
             "items": {

@@ -80,6 +80,8 @@ def answer(
         body["errors"] = list(errors)
     if about is not None:
         body["id"] = about
+    if status == HTTPStatus.UNAUTHORIZED:
+        body["signIn"] = "/sign-in"
     return JSONResponse(body, status, dict(headers or {}), media_type=MEDIA_TYPE)
 
 

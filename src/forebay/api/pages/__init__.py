@@ -2,16 +2,6 @@
 
 A page is a file `NAME.html` (the content of `<main>`) with an optional `NAME.js` and `NAME.css`. Every page has
 `shared.js` and `shared.css` as well.
-
-A package's section of the home page (`PipelinePackage.home_section`) has the same files, without CSS. Its ids begin
-with the name of the package. Its script runs in a separate scope before the page starts, and registers the section:
-
-    sections.push({
-      begin: async () => {},       // after signing in
-      show: async () => isOpen,    // refresh; returns whether some of its work is unfinished
-    });
-
-It may call `say(text)`, which shows a message, and `show()`, which refreshes all sections.
 """
 
 from __future__ import annotations
@@ -25,7 +15,7 @@ from typing import TYPE_CHECKING
 from fastapi.responses import HTMLResponse
 
 from forebay.identity.accounts import NAME_RULE, PASSWORD_LENGTHS, PASSWORD_RULE
-from forebay.packages import leave_out, packages
+from forebay.packages import packages
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -41,23 +31,6 @@ _WORDS = {
 def page(name: str, title: str, folder: Traversable = _OWN) -> HTMLResponse:
     """The page made of these files."""
     return _page(title, _text(folder, f"{name}.html"), _text(folder, f"{name}.js"), _text(folder, f"{name}.css"))
-
-
-def home_page() -> HTMLResponse:
-    """The home page, with the sections of all packages."""
-    markup, scripts = [""], [""]
-    for package in packages():
-        if package.home_section is None:
-            continue
-        folder = files(package.module)
-        try:
-            markup.append((folder / f"{package.home_section}.html").read_text("utf-8"))
-        except Exception as error:  # any error of the package
-            leave_out(package, error)
-            continue
-        scripts.append(f"{{\n{_text(folder, f'{package.home_section}.js')}}}\n")
-    main = _text(_OWN, "home.html").replace("{sections}", "\n".join(markup))
-    return _page("Home", main, _text(_OWN, "home.js").replace("/* sections */", "\n".join(scripts)), "")
 
 
 def _page(title: str, main: str, script: str, style: str) -> HTMLResponse:

@@ -18,6 +18,7 @@ const ways = {
   },
 };
 let link = "", way = ways.password;
+const next = new URLSearchParams(location.search).get("next");
 
 async function begin() {
   link = location.hash.slice(1);
@@ -90,7 +91,7 @@ async function send(event) {
 
 /** The page to return to, else home. Only paths of this site. */
 function finish() {
-  const back = sessionStorage.getItem("forebay.back") || "/";
+  const back = next || sessionStorage.getItem("forebay.back") || "/";
   sessionStorage.removeItem("forebay.back");
   part("form").reset();
   location.href = new URL(back, location.origin).origin === location.origin ? back : "/";

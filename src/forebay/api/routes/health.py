@@ -1,4 +1,4 @@
-"""Health checks, metrics, statistics and the list of pipelines."""
+"""Health checks, metrics and statistics."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from forebay.api.auth.authentication import Reader, address_of, authorized
-from forebay.api.deps import PipelinesDep, RolePoolsDep
+from forebay.api.deps import RolePoolsDep
 from forebay.api.metrics.service import owner_metrics
-from forebay.api.models import Model
 from forebay.api.strict_query import StrictRoute
 from forebay.db import migrate
 from forebay.db.schema_parts import all_parts
@@ -31,12 +30,6 @@ router = APIRouter(tags=["health"], route_class=StrictRoute)
 
 _PASSED_ON = frozenset(("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"))
 _SOON = 3.0  # a late answer is better than none
-
-
-class PipelineInfo(Model):
-    name: str
-    steps: list[str]
-    input_schema: dict[str, Any]
 
 
 @router.get("/healthz", response_class=PlainTextResponse)
@@ -102,12 +95,3 @@ async def statistics(who: Reader, pools: RolePoolsDep, request: Request) -> dict
         return await metrics.as_json()
     async with pools.own(who) as conn:
         return owner_metrics(await overview.depth(conn), await db.count_items(conn))
-
-
-@router.get("/api/pipelines")
-async def list_pipelines(who: Reader, pipelines: PipelinesDep) -> list[PipelineInfo]:
-    """The pipelines, with the JSON schema of each input."""
-    return [
-        PipelineInfo(name=name, steps=list(pipeline.steps), input_schema=pipeline.input.json_schema())
-        for name, pipeline in sorted(pipelines.items())
-    ]

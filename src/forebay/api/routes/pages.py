@@ -1,29 +1,27 @@
-"""The HTML pages: home, sign-in, and the API documentation. Packages add theirs."""
+"""The HTML pages that work without the web app: sign-in, and the API documentation. Packages add theirs."""
 
 from __future__ import annotations
 
 from functools import cache
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from forebay.api.pages import home_page, page
+from forebay.api.pages import page
 from forebay.api.strict_query import StrictRoute
 
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
-_home, _page = cache(home_page), cache(page)
-
-
-@router.get("/")
-async def home() -> HTMLResponse:
-    """The home page: the sections of the packages, and the latest jobs."""
-    return _home()
+_page = cache(page)
 
 
 @router.get("/sign-in")
-async def sign_in() -> HTMLResponse:
-    """The sign-in page. It sends the part of the link after #, which therefore never reaches the server's logs."""
+async def sign_in(
+    back: Annotated[str | None, Query(alias="next", max_length=4000, description="the path to open then")] = None,
+) -> HTMLResponse:
+    """The sign-in page. It sends the part of the link after #, which therefore never reaches the server's logs. Its
+    script reads `next`, and opens only paths of this site."""
     return _page("sign_in", "Sign in")
 
 

@@ -65,6 +65,7 @@ class Me(Model):
     role: Role
     kind: Literal["session", "token", "service"]
     scopes: list[str]
+    expires_at: datetime | None = Field(default=None, description="when the session ends; null for tokens")
 
 
 class SessionRow(Model):
@@ -171,8 +172,18 @@ async def end_session(session_id: Number, who: Writer, pools: RolePoolsDep) -> N
 
 
 @router.get("/me")
-async def get_me(who: Reader) -> Me:
-    return Me(name=who.owner, role=who.role, kind=who.kind, scopes=sorted(who.scopes))  # type: ignore[arg-type]
+async def get_me(who: Reader, pools: RolePoolsDep, request: Request) -> Me:
+    """The caller, and when its session ends."""
+    return await me_of(who, pools, request)
+
+
+async def me_of(who: Principal, pools: RolePools, request: Request) -> Me:
+    ends = None
+    if who.kind == "session" and who.account_id is not None:
+        asking = secrets.digest(request.cookies[cookies_of(request).session])
+        found = await identity.sessions(pools.identity, who.account_id, asking)
+        ends = next((session.expires_at for session in found if session.current), None)
+    return Me(name=who.owner, role=who.role, kind=who.kind, scopes=sorted(who.scopes), expires_at=ends)  # type: ignore[arg-type]
 
 
 @router.put("/me/password", status_code=204)

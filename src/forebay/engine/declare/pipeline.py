@@ -73,9 +73,12 @@ class Pipeline(Generic[I]):
         internal: bool = False,
         reference: str | None = None,
         hooks: Iterable[AttemptHook] = (),
+        title: str | None = None,
+        noun: str = "item",
     ) -> None:
         """`internal`: the pipeline is not available through the API. `reference`: the input field that identifies a
-        failed item in the logs. `hooks` are called around each attempt."""
+        failed item in the logs. `hooks` are called around each attempt. `title` and `noun` are what the web app calls
+        the pipeline (by default after its name) and one of its items."""
         if not _NAME.fullmatch(name):
             raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
         self.name = name
@@ -84,6 +87,8 @@ class Pipeline(Generic[I]):
         self.max_input_bytes = max_input_bytes
         self.internal = internal
         self.reference = reference
+        self.title = title or name.replace("_", " ").capitalize()
+        self.noun = noun
         self.hooks = tuple(hooks)
         for hook in self.hooks:
             _check_hook(name, hook)

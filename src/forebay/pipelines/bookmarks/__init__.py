@@ -14,7 +14,7 @@ package = PipelinePackage(
     outside_views="pgmq_views:VIEWS",
     first_steps={"Save a link": "bookmarks add URL"},
     page_links={"/bookmarks/add": "Save a link"},
-    home_section="pages/home",
+    features="features:features",
     larger_bodies={
         "POST /api/bookmarks": "medium",  # notes
         "PATCH /api/bookmarks/": "medium",

@@ -32,7 +32,7 @@ class Imported(BaseModel):
     fault: str | None = None
 
 
-bookmark_imports = Pipeline("bookmark_imports", Imported)
+bookmark_imports = Pipeline("bookmark_imports", Imported, title="Imports of bookmarks", noun="link")
 
 
 @bookmark_imports.step(concurrency=(1, 8))

@@ -111,7 +111,7 @@ class _Bookmark:
     body_hash: bytes | None
 
 
-bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId")
+bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId", noun="bookmark")
 
 
 @bookmarks.step(timeout=180, concurrency=(1, 4), retry=_PATIENT)

@@ -36,7 +36,7 @@ class ChoreRun(BaseModel):
     what: str
 
 
-housekeeping = Pipeline("housekeeping", ChoreRun, internal=True)
+housekeeping = Pipeline("housekeeping", ChoreRun, internal=True, noun="chore")
 
 
 def declared_chores() -> dict[str, tuple[PipelinePackage, Chore]]:

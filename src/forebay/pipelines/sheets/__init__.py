@@ -22,5 +22,5 @@ package = PipelinePackage(
     checks=("extra_checks:check", "provider_checks:check"),
     demo="demo:submit_demo",
     first_steps={"Upload a sheet": "ingest FILE"},
-    home_section="pages/home",
+    features="features:features",
 )

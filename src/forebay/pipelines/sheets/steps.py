@@ -77,8 +77,15 @@ class Examined(BaseModel):
     text: str
 
 
-sheets = Pipeline("sheets", SheetRow, max_input_bytes=MAX_INPUT_BYTES)
-sheet_images = Pipeline("sheet_images", SheetImage, max_input_bytes=MAX_INPUT_BYTES, internal=True)
+sheets = Pipeline("sheets", SheetRow, max_input_bytes=MAX_INPUT_BYTES, noun="row")
+sheet_images = Pipeline(
+    "sheet_images",
+    SheetImage,
+    max_input_bytes=MAX_INPUT_BYTES,
+    internal=True,
+    title="Sheets of pictures",
+    noun="picture",
+)
 
 
 # The sheet of a row.

@@ -1,0 +1,159 @@
+"""A real Chromium with the strict policy on: whatever a page complains about fails the test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, Response
+
+ROOT = Path(__file__).parents[2]
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
+PATIENCE_MS = 30_000
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+)
+_MAX_SHIFT = 0.02
+
+# Runs before the page's own scripts: what the policy forbade, and what moved without being asked to.
+_WATCH = """
+window.__violations = [];
+window.__shift = 0;
+document.addEventListener("securitypolicyviolation", event =>
+  window.__violations.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sample}`));
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.__shift += entry.value;
+}).observe({type: "layout-shift", buffered: true});
+"""
+
+
+def require() -> str:
+    """The browser. Locally its absence skips the test; in CI it is a failure."""
+    if CHROMIUM is not None:
+        return CHROMIUM
+    reason = "no Chromium is installed: apt-get install chromium-headless-shell"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def build() -> None:
+    """Bring src/forebay/web up to date."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "web.py"), "build"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def launch(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=require(), args=list(_FLAGS))
+
+
+@dataclass
+class Watched:
+    """A page, and what it has complained about. `allowed` are statuses that the test provokes."""
+
+    page: Page
+    site: str
+    allowed: set[int] = field(default_factory=set[int])
+    complaints: list[str] = field(default_factory=list[str])
+    requests: list[str] = field(default_factory=list[str])
+    ignores_shift: bool = False
+    unserved: str = "/none"  # the begin of paths that this server does not have yet
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        self.page.on("response", self._response)
+        self.page.on("requestfailed", self._failed)
+        self.page.on("request", lambda request: self.requests.append(f"{request.method} {_path(request.url)}"))
+
+    def open(self, path: str = "/") -> Page:
+        self.page.goto(f"{self.site}{path}")
+        return self.page
+
+    def check(self) -> None:
+        if self.page.url.startswith(self.site):
+            self.complaints += [f"policy: {each}" for each in self.page.evaluate("window.__violations ?? []")]
+            shift: float = self.page.evaluate("window.__shift ?? 0")
+            if shift > _MAX_SHIFT and not self.ignores_shift:
+                self.complaints.append(f"layout shift of {shift:.3f}")
+        assert self.complaints == []
+
+    def axe(self, *, inside: str | None = None) -> None:
+        """No violation of WCAG 2.2 A and AA. With a modal dialog open, only that is looked at."""
+        self.page.evaluate(AXE.read_text("utf-8"))
+        tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+        found: Any = self.page.evaluate(
+            "([tags, inside]) => axe.run(inside ?? document, {runOnly: tags}).then(done => done.violations)",
+            [tags, inside],
+        )
+        told = [f"{each['id']}: {node['html']} {node['failureSummary']}" for each in found for node in each["nodes"]]
+        assert told == []
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # The console repeats each answer of 400 and more, which `_response` judges.
+        if message.type in {"error", "warning"} and not message.text.startswith("Failed to load resource"):
+            self.complaints.append(f"console: {message.text}")
+
+    def _response(self, response: Response) -> None:
+        expected = response.status in self.allowed or _path(response.url).startswith(self.unserved)
+        if response.status >= 400 and not expected:
+            self.complaints.append(f"{response.status}: {response.request.method} {_path(response.url)}")
+
+    def _failed(self, request: Request) -> None:
+        if request.failure and "ERR_ABORTED" not in request.failure and 0 not in self.allowed:
+            self.complaints.append(f"failed: {request.url} {request.failure}")
+
+
+def _path(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+@contextmanager
+def watched(
+    browser: Browser,
+    site: str,
+    *,
+    width: int = 1440,
+    height: int = 900,
+    dark: bool = False,
+    cookies: Sequence[dict[str, Any]] = (),
+    touch: bool = False,
+) -> Iterator[Watched]:
+    """A page of a browser that knows nothing but these cookies; it is checked at the end."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+        locale="en-GB",
+        timezone_id="Europe/Berlin",
+        has_touch=touch,
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    context.add_init_script(_WATCH)
+    context.add_cookies(list(cookies))  # type: ignore[arg-type]
+    try:
+        page = Watched(context.new_page(), site)
+        yield page
+        page.check()
+    finally:
+        context.close()

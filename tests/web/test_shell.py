@@ -1,0 +1,92 @@
+"""The shell: signing in, the box, keys, palette, panel and the session that ends."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from forebay.identity.accounts import account_named, sign_in_link
+from tests.api._service import PASSWORD, admin_of
+from tests.web.conftest import Site
+
+
+def _link(site: Site, name: str) -> str:
+    async def make() -> str:
+        async with admin_of(site.service.dsn) as conn:
+            return await sign_in_link(conn, await account_named(conn, name), "test")
+
+    return f"/sign-in#{site.run(make())}"
+
+
+def test_a_link_signs_in_and_shows_home(site: Site) -> None:
+    visitor = site.visitor()
+    visitor.allowed = {401}
+    page = visitor.open(_link(site, "ann"))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Home", level=1)).to_be_attached()
+    assert page.url == f"{site.url}/"
+
+
+def test_a_visitor_signs_in_and_comes_to_the_page_of_the_link(site: Site) -> None:
+    visitor = site.visitor()
+    visitor.allowed = {401}
+    page = visitor.open("/jobs?state=RUNNING")
+    page.get_by_label("Name").fill("ann")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    assert "/jobs?state=" in page.url
+
+
+def test_the_box_says_what_enter_does_and_saves_a_link(site: Site) -> None:
+    ann = site.person()
+    page = ann.open("/jobs")
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("example.org/a")
+    expect(page.get_by_text("Enter saves example.org as a bookmark")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Saved. It fills in as its page is read.")).to_be_visible()
+    saved = site.api().get("/api/bookmarks").json()["bookmarks"]
+    assert [each["url"] for each in saved] == ["https://example.org/a"]
+
+
+def test_keys_and_palette_open_pages_and_the_heading_has_the_focus(site: Site) -> None:
+    ann = site.person()
+    page = ann.open("/")
+    expect(page.get_by_role("heading", name="Home", level=1)).to_be_attached()
+    page.locator("body").click(position={"x": 1400, "y": 880})
+    page.keyboard.press("g")
+    page.keyboard.press("j")
+    heading = page.get_by_role("heading", name="Jobs", level=1)
+    expect(heading).to_be_focused()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("dead")
+    expect(page.get_by_role("option", name="Dead letters")).to_have_attribute("aria-selected", "true")
+    ann.axe()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Dead letters", level=1)).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    ann.axe()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+
+
+def test_a_session_that_ended_elsewhere_is_renewed_where_one_is(site: Site) -> None:
+    ann = site.person()
+    page = ann.open("/jobs")
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    site.sql("delete from forebay.session")
+    ann.allowed = {401}
+    page.keyboard.press("/")
+    page.keyboard.type("https://example.org/kept")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Your session has ended")
+    expect(dialog).to_be_visible()
+    ann.axe()
+    dialog.get_by_label("Password").fill(PASSWORD)
+    dialog.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("Saved. It fills in as its page is read.")).to_be_visible()
+    assert [each["url"] for each in site.api().get("/api/bookmarks").json()["bookmarks"]] == [
+        "https://example.org/kept"
+    ]

@@ -1,0 +1,103 @@
+import {
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { onLive } from "~/live/apply";
+import type { Counts } from "~/ui/bar";
+import { api, type Schema, take } from "./client";
+import type { paths } from "./schema";
+
+export type Job = Schema<"Job">;
+export type JobState = Job["state"];
+export type JobFilter = Omit<NonNullable<paths["/api/jobs"]["get"]["parameters"]["query"]>, "after">;
+
+export const OPEN_STATES: ReadonlySet<JobState> = new Set(["QUEUED", "RUNNING", "PAUSED"]);
+
+export function isOpen(job: Job): boolean {
+  return OPEN_STATES.has(job.state);
+}
+
+/** A page of jobs, the newest first. */
+export function jobsQuery(filter: JobFilter = {}) {
+  return queryOptions({
+    queryKey: ["jobs", filter],
+    queryFn: ({ signal }) => take(api.GET("/api/jobs", { params: { query: filter }, signal })),
+    meta: { live: true },
+  });
+}
+
+/** All pages of jobs, one after the other. */
+export function jobPagesQuery(filter: JobFilter = {}) {
+  return infiniteQueryOptions({
+    queryKey: ["jobs", "pages", filter],
+    queryFn: ({ signal, pageParam }) =>
+      take(
+        api.GET("/api/jobs", { params: { query: { ...filter, ...(pageParam ? { after: pageParam } : {}) } }, signal }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next ?? undefined,
+    meta: { live: true },
+  });
+}
+
+export function jobQuery(id: string) {
+  return queryOptions({
+    queryKey: ["job", id],
+    queryFn: ({ signal }) => take(api.GET("/api/jobs/{job_id}", { params: { path: { job_id: id } }, signal })),
+    meta: { live: true },
+  });
+}
+
+/** The counters as parts of a bar. Running items are among the pending ones of a job. */
+export function countsOf(job: Job): Counts {
+  const { done, notFound, skipped, error, pending } = job.counters;
+  return { done, notFound, skipped, error, pending };
+}
+
+type Steer = "pause" | "resume" | "cancel";
+
+export function useSteerJob(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (action: Steer) => take(api.POST(`/api/jobs/{job_id}/${action}`, { params: { path: { job_id: id } } })),
+    onSuccess: ({ state }) => putJob(client, id, (job) => ({ ...job, state })),
+    onSettled: () => client.invalidateQueries({ queryKey: ["job", id] }),
+  });
+}
+
+interface Page {
+  jobs: Job[];
+  next: string | null;
+}
+
+function isPaged(data: unknown): data is { pages: Page[]; pageParams: unknown[] } {
+  return typeof data === "object" && data !== null && "pages" in data;
+}
+
+/** Change a job wherever it is cached. */
+export function putJob(client: QueryClient, id: string, change: (job: Job) => Job): void {
+  const inPage = (page: Page): Page =>
+    page.jobs.some((job) => job.id === id)
+      ? { ...page, jobs: page.jobs.map((job) => (job.id === id ? change(job) : job)) }
+      : page;
+  client.setQueryData<Job>(["job", id], (job) => job && change(job));
+  client.setQueriesData<Page | { pages: Page[] }>({ queryKey: ["jobs"] }, (data) => {
+    if (!data) return data;
+    return isPaged(data) ? { ...data, pages: data.pages.map(inPage) } : inPage(data as Page);
+  });
+}
+
+// A job that no list has yet makes the lists old: they are asked again, at most once for a batch of events.
+onLive("job", (client, jobs: Job[]) => {
+  let isNew = false;
+  const lists = client.getQueriesData<Page>({ queryKey: ["jobs"] });
+  for (const job of jobs) {
+    putJob(client, job.id, (before) => (before.updatedAt > job.updatedAt ? before : { ...before, ...job }));
+    isNew ||= !lists.some(([, page]) => !isPaged(page) && page?.jobs.some((each) => each.id === job.id));
+  }
+  if (isNew) void client.invalidateQueries({ queryKey: ["jobs"] });
+});
+onLive("gone", (client) => void client.invalidateQueries({ queryKey: ["jobs"] }));

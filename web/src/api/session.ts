@@ -1,0 +1,31 @@
+/** Signing in again without leaving the page. */
+
+type Asker = () => Promise<void>;
+
+let ask: Asker | undefined;
+let asking: Promise<void> | undefined;
+
+/** The shell shows the dialog; before it is there, the sign-in page is opened. */
+export function onSignInNeeded(asker: Asker): () => void {
+  ask = asker;
+  return () => {
+    ask = undefined;
+  };
+}
+
+/** Wait until somebody has signed in; one dialog for all requests that wait. */
+export function signedIn(): Promise<void> {
+  if (!ask) {
+    toSignInPage();
+    return new Promise(() => {});
+  }
+  asking ??= ask().finally(() => {
+    asking = undefined;
+  });
+  return asking;
+}
+
+export function toSignInPage(): void {
+  const back = `${location.pathname}${location.search}${location.hash}`;
+  location.assign(back === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(back)}`);
+}

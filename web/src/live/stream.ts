@@ -1,0 +1,84 @@
+import type { LiveEvent } from "./merge";
+
+/** Kinds of events that the API sends; EventSource has to be told each. */
+export const KINDS = ["ready", "job", "item", "items", "progress", "overview", "gone", "tick"] as const;
+
+const SILENCE_MS = 40_000; // a tick comes every 15 s: longer silence is a dead line
+const REOPEN_MS = 200; // topics change together when a page opens
+
+export type StreamState = "closed" | "connecting" | "open" | "failed";
+
+interface Watcher {
+  onEvent: (event: LiveEvent) => void;
+  onState: (state: StreamState, failures: number) => void;
+}
+
+/** One EventSource with all topics; it resumes after the last event that was received. */
+export class Stream {
+  private source: EventSource | undefined;
+  private topics = "";
+  private lastId = "";
+  private failures = 0;
+  private silence: ReturnType<typeof setTimeout> | undefined;
+  private reopening: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly watcher: Watcher) {}
+
+  /** Listen to these topics; none closes the stream. */
+  listen(topics: Iterable<string>): void {
+    const wanted = [...new Set(topics)].sort().join(",");
+    if (wanted === this.topics && (this.source || !wanted)) return;
+    this.topics = wanted;
+    clearTimeout(this.reopening);
+    this.reopening = setTimeout(() => this.open(), this.source ? REOPEN_MS : 0);
+  }
+
+  /** Connect again now, as after signing in or coming back online. */
+  open(): void {
+    this.close();
+    if (!this.topics) return;
+    this.watcher.onState("connecting", this.failures);
+    const query = new URLSearchParams({ topics: this.topics, ...(this.lastId && { after: this.lastId }) });
+    const source = new EventSource(`/api/events?${query}`);
+    this.source = source;
+    for (const kind of KINDS) source.addEventListener(kind, (event) => this.hear(kind, event));
+    source.onerror = () => {
+      this.close();
+      this.failures += 1;
+      this.watcher.onState("failed", this.failures);
+    };
+    this.listenForSilence();
+  }
+
+  close(): void {
+    clearTimeout(this.silence);
+    clearTimeout(this.reopening);
+    if (!this.source) return;
+    this.source.close();
+    this.source = undefined;
+    this.watcher.onState("closed", this.failures);
+  }
+
+  private hear(kind: string, event: MessageEvent<string>): void {
+    if (event.lastEventId) this.lastId = event.lastEventId;
+    this.listenForSilence();
+    if (kind === "ready") {
+      this.failures = 0;
+      this.watcher.onState("open", 0);
+    }
+    this.watcher.onEvent({ kind, data: parsed(event.data) });
+  }
+
+  private listenForSilence(): void {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.open(), SILENCE_MS);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

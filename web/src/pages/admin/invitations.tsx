@@ -1,0 +1,10 @@
+import { Page } from "~/shell/page";
+import { Empty } from "~/ui/notice";
+
+export default function InvitationsPage() {
+  return (
+    <Page title="Invitations">
+      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
+    </Page>
+  );
+}

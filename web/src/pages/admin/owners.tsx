@@ -1,0 +1,10 @@
+import { Page } from "~/shell/page";
+import { Empty } from "~/ui/notice";
+
+export default function OwnersPage() {
+  return (
+    <Page title="Owners">
+      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
+    </Page>
+  );
+}

@@ -1,0 +1,24 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { CircleAlert } from "lucide-react";
+import { root } from "~/root";
+import { oneOf, search, text } from "~/search";
+import type { RailEntry } from "~/shell/rail";
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => root,
+    path: "/dead-letters",
+    validateSearch: search({
+      by: oneOf("reason", "step", "class"),
+      class: text,
+      pipeline: text,
+      reason: text,
+      step: text,
+    }),
+    component: lazyRouteComponent(() => import("./index")),
+  }),
+] as const;
+
+export const rail: RailEntry[] = [
+  { to: "/dead-letters", title: "Dead letters", icon: CircleAlert, key: "d", section: "work" },
+];

@@ -1,0 +1,34 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { ListChecks } from "lucide-react";
+import { root } from "~/root";
+import { oneOf, search, text, texts } from "~/search";
+import type { RailEntry } from "~/shell/rail";
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => root,
+    path: "/jobs",
+    validateSearch: search({ state: texts, pipeline: texts, from: text, to: text, q: text, owner: text }),
+    component: lazyRouteComponent(() => import("./list")),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/jobs/$jobId",
+    validateSearch: search({
+      tab: oneOf("overview", "grid", "items", "pending", "timeline", "exports", "record"),
+      status: texts,
+      item: text,
+    }),
+    component: lazyRouteComponent(() => import("./job")),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/jobs/$jobId/items/$n",
+    validateSearch: search({ tab: text }),
+    component: lazyRouteComponent(() => import("./item")),
+  }),
+] as const;
+
+export const rail: RailEntry[] = [
+  { to: "/jobs", title: "Jobs", icon: ListChecks, key: "j", section: "work", isMain: true },
+];

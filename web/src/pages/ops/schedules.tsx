@@ -1,0 +1,10 @@
+import { Page } from "~/shell/page";
+import { Empty } from "~/ui/notice";
+
+export default function SchedulesPage() {
+  return (
+    <Page title="Schedules">
+      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
+    </Page>
+  );
+}

@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { root } from "~/root";
+import { search, text } from "~/search";
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => root,
+    path: "/search",
+    validateSearch: search({ q: text, kind: text }),
+    component: lazyRouteComponent(() => import("./index")),
+  }),
+] as const;
