@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from forebay.engine.declare.limit import RESERVED_PREFIX, Limit
+from forebay.engine.declare.limit import HOST_LIMIT, Limit
 from forebay.engine.declare.resources import resource
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
     from forebay.storage import Blobs
 
-_HOST_LIMIT = f"{RESERVED_PREFIX}host"
 
 # Imported when they are opened: who runs none of these pipelines needs none of their packages, and where one is
 # missing, the step that needs it is parked with the command that installs it.
@@ -67,7 +66,7 @@ def _politeness(given: Resources) -> Politeness:
 
     def permit(host: str, delay_s: float) -> AbstractAsyncContextManager[None]:
         rate = 1 / delay_s if delay_s else None
-        limit = Limit(_HOST_LIMIT, rate=rate, concurrency=settings.egress_host_concurrency, key=str)
+        limit = Limit(HOST_LIMIT, rate=rate, concurrency=settings.egress_host_concurrency, key=str)
         return permitted(given.limits, limit, host)
 
     return Politeness(settings, permits=permit)

@@ -12,12 +12,13 @@ import asyncpg
 import pytest
 
 from forebay.engine.db import registry
+from forebay.engine.maintenance.schedules import put_schedule
 from forebay.identity.logins import ROLES
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_scans
-from tests.api._service import Service, put_file, serving
+from tests.api._service import Page, Service, pages, put_file, serving
 from tests.pipelines._sheets import add_sheet
 
 CALLERS = ("nobody", "ann", "bob", "root", "service", "revoked")
@@ -93,6 +94,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/jobs/{job_id}/grid"): (_NO_SHEET, None),
     ("POST", "/api/jobs/{job_id}/export"): (_NO_SHEET, None),
     ("GET", "/api/jobs/{job_id}/exports"): (_PRIVATE, None),
+    ("GET", "/api/exports"): (_OWN, None),
     ("GET", "/api/exports/{export_id}"): (_PRIVATE, None),
     ("GET", "/api/files/{file_id}"): (_PRIVATE, None),
     ("GET", "/api/files/{file_id}/content"): (_PRIVATE, None),
@@ -105,6 +107,24 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/attempts"): (_OWN, None),
     ("GET", "/api/audit"): (_OWN, None),
     ("GET", "/api/dead-letters"): (_OWN, None),
+    ("GET", "/api/dead-letters/summary"): (_OWN, None),
+    ("POST", "/api/dead-letters/reprocess"): (_OWN, {"filter": {}, "dryRun": True}),
+    ("GET", "/api/overview"): (_OWN, None),
+    ("GET", "/api/health/verdict"): (_OWN, None),
+    ("GET", "/api/lanes"): (_OWN, None),
+    ("GET", "/api/series"): (_ADMIN, None),
+    ("GET", "/api/series/depth"): (_ADMIN, None),
+    ("GET", "/api/owners"): (_OWN, None),
+    ("PATCH", "/api/owners/{name}"): (_ADMIN, {"weight": 2}),
+    ("GET", "/api/settings"): (_ADMIN, None),
+    ("GET", "/api/doctor"): ((401, 403, 403, 404, 403, 401), None),  # test_installation.py has one
+    ("GET", "/api/limits"): (_ADMIN, None),
+    ("GET", "/api/hosts"): (_ADMIN, None),
+    ("GET", "/api/schedules"): (_OWN, None),
+    ("POST", "/api/schedules/{name}/pause"): (_PRIVATE, None),
+    ("POST", "/api/schedules/{name}/resume"): (_PRIVATE, None),
+    ("POST", "/api/schedules/{name}/run"): (_PRIVATE, None),
+    ("GET", "/api/storage"): (_OWN, None),
     ("GET", "/api/queues"): (_OWN, None),
     ("GET", "/api/totals"): (_OWN, None),
     ("POST", "/api/signals"): (_OWN, {"name": "paid", "key": "1"}),
@@ -162,7 +182,9 @@ async def test_every_route_for_every_caller(service: Service) -> None:
     )
     values["upload_id"] = str(upload)
     await service.admin.execute("insert into forebay.catalogue (owner_id, name) select forebay.owner_id('ann'), 'ours'")
+    await put_schedule(service.admin, "hourly", pages, "0 * * * *", Page(title="x"), owner="ann")
     elsewhere = {"queues": {"name": "pages.fetch"}, "catalogues": {"name": "ours"}, "sheets": {"job_id": str(sheet)}}
+    elsewhere["schedules"] = {"name": "hourly"}
     service.tokens["revoked"] = service.tokens["ann"] + "x"
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     for (method, path), (_, body) in MATRIX.items():
@@ -271,7 +293,8 @@ async def test_nobody_is_told_to_have_more_rights_than_they_have(service: Servic
 
 OWNED = (
     "job", "item", "attempt", "dead_letter", "audit", "lane", "ready", "scheduled", "lease", "schedule", "owner",
-    "idempotency", "file", "tally", "sheet", "intake_file", "intake_part", "sheet_export", "sheet_file", "catalogue",
+    "idempotency", "file", "storage_usage", "tally", "sheet", "intake_file", "intake_part", "sheet_export",
+    "sheet_file", "catalogue",
 )  # fmt: skip
 
 
@@ -297,6 +320,7 @@ async def fill(service: Service) -> dict[str, int]:
             owners[who],
         )
         await service.admin.execute("select forebay.note('x', 'y', $1, null, null, null, now())", owners[who])
+        await service.admin.execute("insert into forebay.storage_usage values ($1, 'text', 1, 1)", owners[who])
         await service.admin.execute(
             """with s as (insert into forebay.sheet (owner_id, job_id, name) values ($1, $1, 'x')
                          returning id, owner_id),

@@ -227,3 +227,23 @@ async def test_nobody_waits_for_an_export(sheets: Service) -> None:
     assert {each["state"] for each in told} == {"DONE"}
     shas = await sheets.admin.fetch("select distinct f.sha256 from forebay.file f")
     assert len(shas) == 1, "the same data makes the same bytes"
+
+
+async def test_exports_of_all_sheets_are_listed(sheets: Service) -> None:
+    jobs = [await a_sheet(sheets, 2), await a_sheet(sheets, 1)]
+    others = await a_sheet(sheets, 1, owner="bob")
+    async with sheets.client("ann") as ann, sheets.client("bob") as bob, sheets.client("root") as root:
+        made = [(await ann.post(f"/api/jobs/{job}/export")).json()["exportId"] for job in (*jobs, jobs[0])]
+        (await bob.post(f"/api/jobs/{others}/export")).raise_for_status()
+        first = (await ann.get("/api/exports?pageSize=2")).json()
+        rest = (await ann.get("/api/exports", params={"after": first["next"]})).json()
+        found = [*first["exports"], *rest["exports"]]
+        assert [(each["exportId"], each["jobId"]) for each in found] == [
+            (made[2], str(jobs[0])),
+            (made[1], str(jobs[1])),
+            (made[0], str(jobs[0])),
+        ]
+        assert [each["jobId"] for each in (await bob.get("/api/exports")).json()["exports"]] == [str(others)]
+        assert (await root.get("/api/exports")).json()["exports"] == []
+        assert len((await root.get("/api/exports?userId=all")).json()["exports"]) == 4
+        assert (await ann.get("/api/exports?userId=all")).status_code == 403

@@ -15,18 +15,20 @@ import pytest
 import pytest_asyncio
 
 from forebay.engine.db import registry
+from forebay.engine.maintenance.schedules import put_schedule
 from forebay.identity.accounts import make_token
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.steps import sheets
-from tests.api._service import Service, put_file
+from tests.api._service import Page, Service, pages, put_file
 from tests.api.test_access import MATRIX
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MARK = "4f1c-only-ann-knows"
 TABLES = (
-    "job", "item", "audit", "file", "category", "bookmark", "bookmark_tag", "sheet", "catalogue", "idempotency",
+    "job", "item", "audit", "schedule", "file", "category", "bookmark", "bookmark_tag", "sheet", "catalogue",
+    "idempotency",
 )  # fmt: skip
 # Things of ann's stand for these parameters; `name` is an account, a queue or a catalogue.
 NOT_OWNED = {"/api/queues/{name}/pause", "/api/queues/{name}/resume"}
@@ -50,6 +52,7 @@ async def anns(service: Service) -> dict[str, str]:
     await service.admin.execute(
         "insert into forebay.catalogue (owner_id, name) select forebay.owner_id('ann'), 'of-ann'"
     )
+    await put_schedule(service.admin, "of-ann", pages, "0 * * * *", Page(title=MARK), owner="ann")
     async with service.signed_in("ann") as browser:
         token = (await browser.post("/api/tokens", json={"name": MARK})).json()["id"]
         (session,) = (await browser.get("/api/sessions")).json()

@@ -290,6 +290,19 @@ async def test_dead_letters_that_do_not_fit_are_looked_at_no_more_than_a_page_ma
     assert (found["found"], found["next_at"] is not None) == ([], True)
 
 
+async def test_groups_of_dead_letters_read_no_more_than_they_may(db: Db, many_letters: dict[str, int]) -> None:
+    async def cost(owner: str | None, job: str | None, most: int) -> int:
+        args = (owner and many_letters[owner], job and many_letters[job], most)
+        read = "select count(*) from forebay.recent_dead_letters($1, $2, $3)"
+        await buffers(db, read, *args)
+        return await buffers(db, read, *args)
+
+    whole = await cost("ann", None, 100_000)
+    for owner, job in ((None, None), ("ann", None), ("ann", "large")):
+        assert await cost(owner, job, 1000) < whole / 5
+    assert await cost("bob", None, 20_000) < 100  # an owner with few rows does not pay for those of others
+
+
 @pytest.mark.parametrize("job", [None, "large"])
 async def test_a_deep_page_of_dead_letters_costs_what_the_first_does(
     db: Db, many_letters: dict[str, int], job: str | None

@@ -17,20 +17,30 @@ from forebay.api.metrics.service import ServiceMetrics
 from forebay.api.middleware.direct import DirectRoutes
 from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
+from forebay.api.operations.depth_ring import DepthRing
+from forebay.api.operations.doctor import Doctor
+from forebay.api.operations.overviews import Overviews
 from forebay.api.quota import Quotas
 from forebay.api.role_pools import open_role_pools
 from forebay.api.routes import (
     app_info,
+    dead_letters,
     events,
     files,
     health,
     identity,
+    installation,
     items,
     jobs,
+    limits,
     operations,
+    overview,
+    owners,
     pages,
+    schedules,
     sessions,
     signals,
+    storage,
     web,
 )
 from forebay.api.submit.batches import SubmitBatches
@@ -43,12 +53,15 @@ if TYPE_CHECKING:
 
     from fastapi import APIRouter
 
+    from forebay.api.operations.doctor import Examine
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 
 
-def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> FastAPI:
-    """Create the API for the database at `dsn` and these pipelines."""
+def create_app(
+    dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]], *, examine: Examine | None = None
+) -> FastAPI:
+    """Create the API for the database at `dsn` and these pipelines; `examine` gives the findings of /api/doctor."""
     meter = Meter()
 
     @asynccontextmanager
@@ -57,10 +70,12 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
             open_role_pools(dsn, settings, meter) as pools,
             Hub(pools.watch).running() as hub,
             open_limited_calls(settings) as limited,
+            DepthRing(pools.watch).running() as depth_ring,
         ):
             app.state.pools, app.state.hub, app.state.limited = pools, hub, limited
             app.state.callers, app.state.submits = CallerLookup(pools.identity), SubmitBatches(pools.owners)
-            app.state.metrics = ServiceMetrics(pools, meter)
+            app.state.metrics, app.state.depth_ring = ServiceMetrics(pools, meter), depth_ring
+            app.state.overviews = Overviews()
             yield
 
     app = FastAPI(
@@ -82,11 +97,12 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
     app.state.meter = meter
     app.state.quotas = Quotas(settings)
+    app.state.doctor = None if examine is None else Doctor(examine)
     app.state.file_access = FileAccess(settings)
     app.state.slices = set[int]()
     problems.install(app)
-    engine = (jobs, items, signals, files, events, operations, sessions, identity, app_info, health, pages)
-    routers = [*(each.router for each in engine), *_package_routers()]
+    routers = [each.router for each in _ROUTES]
+    routers += _package_routers()
     app.add_middleware(DirectRoutes, routes=[route for router in routers for route in router.routes])
     app.add_middleware(CatchAll)
     app.add_middleware(
@@ -117,6 +133,27 @@ def _package_routers() -> list[APIRouter]:
             leave_out(package, error)
     return routers
 
+
+_ROUTES = (
+    jobs,
+    items,
+    dead_letters,
+    signals,
+    files,
+    events,
+    overview,
+    operations,
+    owners,
+    limits,
+    schedules,
+    storage,
+    installation,
+    sessions,
+    identity,
+    app_info,
+    health,
+    pages,
+)
 
 # Newer versions trace by default, including queries and error messages. Older versions ignore the argument.
 _NONE_OF_ITS_OWN: Any = {

@@ -248,6 +248,10 @@ class DeadLetter(Model):
     attempt: int
 
 
+def dead_letter_of(row: asyncpg.Record) -> DeadLetter:
+    return DeadLetter(item_id=row["n"], **{name: row[name] for name in DeadLetter.model_fields if name != "item_id"})
+
+
 class DeadLetterPage(Model):
     dead_letters: list[DeadLetter]
     next: Next

@@ -73,6 +73,13 @@ def small(value: Any) -> int:
     return int(value)
 
 
+def name(value: Any) -> str:
+    """A text that the database can hold."""
+    if not isinstance(value, str) or "\0" in value:
+        raise ValueError
+    return value
+
+
 def moment(value: Any) -> datetime:
     found = datetime.fromisoformat(value)
     if found.tzinfo is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from forebay.cli import _doctor_logins
@@ -14,6 +14,7 @@ from forebay.engine.db import checks as checkup
 from forebay.engine.db import overview
 from forebay.engine.db.versions import versions
 from forebay.engine.declare.loading import load_pipelines
+from forebay.engine.supervise.health import MOST_FAILED, Signs, verdict
 from forebay.errors import DefinitionError, ForebayError, SchemaError
 from forebay.hooks import Finding
 from forebay.identity import db as identity
@@ -50,8 +51,10 @@ async def examine(conn: Connection, dsn: str, settings: Settings) -> AsyncIterat
                 async for finding in _doctor_logins.examine(settings, dsn):
                     yield finding
         yield await _partitions(conn)
-        for finding in _work(await overview.depth(conn), await overview.workers(conn), settings):
+        depth, workers = await overview.depth(conn), await overview.workers(conn)
+        for finding in _work(depth, workers, settings):
             yield finding
+        yield await _health(conn, server.now, depth, workers)
         for finding in _versions(await versions(conn)):
             yield finding
 
@@ -163,6 +166,14 @@ def _work(depth: list[Depth], workers: list[WorkerRow], settings: Settings) -> I
         yield Finding("OK", "workers", f"{show.plural(len(alive), 'worker')} alive")
     elif not waiting:
         yield Finding("WARN", "workers", "none is running", "forebay worker")
+
+
+async def _health(conn: Connection, at: datetime, depth: list[Depth], workers: list[WorkerRow]) -> Finding:
+    """The same sentence as in `forebay top` and the API. The findings before it say what to do."""
+    failed = await overview.count_recent_dead_letters(conn, at - timedelta(hours=1), MOST_FAILED)
+    judged = verdict(Signs(at, depth, workers, failed))
+    fix = None if judged.level == "OK" else "see the findings about queues, workers and versions; forebay top"
+    return Finding("WARN" if judged.level == "FAIL" else judged.level, "health", judged.sentence, fix)
 
 
 def _versions(found: list[VersionRow]) -> Iterator[Finding]:

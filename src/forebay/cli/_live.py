@@ -13,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from forebay.cli import _show as show
-from forebay.cli._rates import Rates
+from forebay.engine.supervise.controllers import step_control
+from forebay.engine.supervise.health import Signs, verdict
+from forebay.engine.supervise.rates import Rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from forebay.engine.db.lanes import LaneRow
     from forebay.engine.db.overview import DeadLetterRow, Depth, JobRow, Overview, WorkerRow
+    from forebay.engine.supervise.controllers import StepControl
+    from forebay.engine.supervise.health import Verdict
 
 
 class View:
@@ -45,7 +50,7 @@ class View:
     def add(self, seen: Overview) -> None:
         self._seen = seen
         self.trouble = ""
-        self.rates.add(seen)
+        self.rates.add(seen.at, seen.settled, seen.ended)
 
     def draw(self, height: int, width: int) -> RenderableType:
         parts: list[RenderableType] = [self._head(), *self.guide]
@@ -55,6 +60,8 @@ class View:
         if self._footer:
             rest.append(Text(self._footer, style="dim"))
         if self._seen is not None:
+            if not self._folded:
+                parts.append(_health(self._seen))
             sections = self._few if self._folded else self._all
             parts += sections(self._seen, height - len(parts) - len(rest) - 1, wide=width >= _WIDE)
         return Group(*parts, *rest)
@@ -108,6 +115,16 @@ class View:
         return [part for section in parts for part in (Text(), section)]
 
 
+def _health(seen: Overview) -> Text:
+    judged = _verdict(seen)
+    return Text(judged.sentence, style=_LEVELS[judged.level])
+
+
+def _verdict(seen: Overview) -> Verdict:
+    return verdict(Signs(seen.at, seen.depth, seen.workers, seen.failed_last_hour))
+
+
+_LEVELS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
 _WIDE = 100  # width of a terminal that also shows the controllers of steps
 
 
@@ -179,8 +196,8 @@ def _steps(seen: Overview, most: int, *, wide: bool) -> RenderableType:
 
 
 def _is_busy(depth: Depth, workers: Sequence[WorkerRow]) -> bool:
-    control = _control(f"{depth.pipeline}.{depth.step}", workers)
-    return bool(depth.open or depth.parked or depth.paused or (control and control["running"]))
+    control = step_control(f"{depth.pipeline}.{depth.step}", workers)
+    return bool(depth.open or depth.parked or depth.paused or (control and control.running))
 
 
 def _step_table(busy: Sequence[Depth], most: int, seen: Overview, *, wide: bool) -> RenderableType:
@@ -188,14 +205,14 @@ def _step_table(busy: Sequence[Depth], most: int, seen: Overview, *, wide: bool)
     made = show.table("*step", ">ready", ">scheduled", ">leased", ">held", ">running", *controllers, expand=True)
     shown = busy if len(busy) <= most else busy[: most - 1]
     for depth in shown:
-        control = _control(f"{depth.pipeline}.{depth.step}", seen.workers) or {}
+        control = step_control(f"{depth.pipeline}.{depth.step}", seen.workers)
         made.add_row(
             _step_name(depth),
             show.faint_zero(depth.ready),
             show.faint_zero(depth.scheduled),
             show.faint_zero(depth.leased, "cyan"),
             show.faint_zero(depth.on_hold, "yellow"),
-            show.number(control.get("running")),
+            show.number(control.running if control else None),
             *_controllers(control)[: len(controllers)],
         )
     if len(shown) < len(busy):
@@ -203,9 +220,10 @@ def _step_table(busy: Sequence[Depth], most: int, seen: Overview, *, wide: bool)
     return made
 
 
-def _controllers(control: dict[str, float | None]) -> tuple[str, str, str]:
-    item = show.milliseconds(control.get("item_ms"))
-    return show.number(control.get("limit")), show.number(control.get("claim")), item
+def _controllers(control: StepControl | None) -> tuple[str, str, str]:
+    if control is None:
+        return show.number(None), show.number(None), show.milliseconds(None)
+    return show.number(control.limit), show.number(control.claim), show.milliseconds(control.item_ms)
 
 
 def _step_name(depth: Depth) -> Text:
@@ -219,27 +237,14 @@ def _stop(depth: Depth) -> str:
     return f"parked: {depth.parked}" if depth.parked else "paused"
 
 
-def _control(step: str, workers: Sequence[WorkerRow]) -> dict[str, float | None] | None:
-    """A step's controllers over all live workers: sums, and the mean time per item."""
-    told: list[Any] = [worker.steps[step] for worker in workers if worker.alive and step in worker.steps]
-    if not told:
-        return None
-    times: list[float] = [one["claim"]["item_ms"] for one in told if one["claim"]["item_ms"] is not None]
-    return {
-        "running": sum(one["running"] for one in told),
-        "limit": sum(one["concurrency"]["limit"] for one in told),
-        "claim": sum(one["claim"]["value"] for one in told),
-        "item_ms": sum(times) / len(times) if times else None,
-    }
-
-
-def _lane_table(lanes: Sequence[Any]) -> RenderableType:
-    made = show.table("*lane", ">priority", ">weight", ">ready", expand=True)
+def _lane_table(lanes: Sequence[LaneRow]) -> RenderableType:
+    made = show.table("*lane", ">priority", ">weight", ">ready", ">running", expand=True)
     for lane in lanes:
         whose = Text(f"{lane.owner}, {f'job {lane.job_id}' if lane.job_id else 'small jobs'}")
         if lane.paused:
             whose.append("  paused", style="yellow")
-        made.add_row(whose, str(lane.priority), f"{lane.weight:g}", show.number(lane.ready))
+        counts = (show.number(lane.ready), show.faint_zero(lane.running, "cyan"))
+        made.add_row(whose, str(lane.priority), f"{lane.weight:g}", *counts)
     return made
 
 
@@ -283,14 +288,28 @@ def as_json(seen: Overview, rates: Rates) -> dict[str, Any]:
     """The view as JSON."""
     return {
         "at": seen.at,
+        "health": asdict(_verdict(seen)),
         "items_per_s": rates.items,
         "tasks_per_s": rates.tasks,
         "steps": [
-            {**asdict(depth), "controllers": _control(f"{depth.pipeline}.{depth.step}", seen.workers)}
+            {
+                **asdict(depth),
+                "controllers": _control_json(step_control(f"{depth.pipeline}.{depth.step}", seen.workers)),
+            }
             for depth in seen.depth
         ],
-        "lanes": [{**asdict(lane), "job_id": str(lane.job_id) if lane.job_id else None} for lane in seen.lanes],
+        "lanes": [_lane_json(lane) for lane in seen.lanes],
         "workers": [asdict(worker) for worker in seen.workers],
         "jobs": [show.job_json(job) for job in seen.jobs],
         "dead_letters": [show.letter_json(letter) for letter in seen.dead_letters],
     }
+
+
+def _control_json(control: StepControl | None) -> dict[str, Any] | None:
+    return None if control is None else asdict(control)
+
+
+def _lane_json(lane: LaneRow) -> dict[str, Any]:
+    values = asdict(lane)
+    del values["owner_id"]
+    return {**values, "job_id": str(lane.job_id) if lane.job_id else None}

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,10 @@ from forebay.cli._group import WholeNumber
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
 from forebay.db.pool import as_forebay_errors, connected
-from forebay.db.role_pool import API
+from forebay.db.role_pool import ADMIN, API
 from forebay.engine.declare.loading import load_pipelines
 from forebay.engine.supervise.supervisor import Supervisor, watch_parent
-from forebay.errors import ForebayError, InvalidField
+from forebay.errors import DatabaseUnavailable, ForebayError, InvalidField
 from forebay.identity.logins import SETTINGS, account_of, login_url
 from forebay.log import get_logger
 
@@ -61,9 +62,11 @@ def _serve(settings: Settings, dsn: str) -> int:
     import uvicorn  # noqa: PLC0415 - only this command needs the extra
 
     from forebay.api.app import create_app  # noqa: PLC0415
+    from forebay.cli.doctor import examine  # noqa: PLC0415
 
     asyncio.run(_check(dsn, settings))
-    app = create_app(dsn, settings, load_pipelines(settings.pipeline_modules))
+    pipelines = load_pipelines(settings.pipeline_modules)
+    app = create_app(dsn, settings, pipelines, examine=partial(examine, settings, _examined(settings)))
     log_failures()
     config = server_config(app, settings, loop="uvloop")
     listener = listen(settings.api_host, settings.api_port)
@@ -75,6 +78,14 @@ def _serve(settings: Settings, dsn: str) -> int:
     finally:
         log.info("api_stopped")
     return 0
+
+
+def _examined(settings: Settings) -> str | None:
+    """The database that the doctor looks at: by the account that owns it, else by that of administrators."""
+    try:
+        return find_dsn(settings, running=False)
+    except DatabaseUnavailable:
+        return login_url(settings, ADMIN, "") or None
 
 
 def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:

@@ -1,4 +1,4 @@
-"""`forebay backup` and `forebay restore`: the database as one file."""
+"""`forebay backup` and `forebay restore`: the database and the stored files as one file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
+from forebay.cli import _archive
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, load_own_settings, place_of, run
 from forebay.cli._restore_script import failed, run_script
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection
     from forebay.settings import Settings
+    from forebay.storage.archive import Copied
 
 _TIMEOUT_SINCE = 17  # the first PostgreSQL with a setting that its pg_restore sends to every server
 _WHERE = "The backup does not include stored files: copy {blobs} afterwards."
@@ -39,38 +41,67 @@ _WHERE = "The backup does not include stored files: copy {blobs} afterwards."
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def backup(file: Path) -> None:
-    """Write the database to a file.
+@click.option("--no-files", is_flag=True, help="Write the database only, as pg_dump does.")
+def backup(file: Path, *, no_files: bool) -> None:
+    """Write the database and all stored files to one file.
 
     Work can continue meanwhile: the backup is a consistent snapshot. It has the data of all users, so only you can read
-    it. The contents of stored files (FOREBAY_STORAGE_URL, by default `blobs` in the data folder) are not included.
+    it. Settings and unfinished uploads are not included.
     """
     settings = load_own_settings()
     dsn = find_dsn(settings)
-    run(_check(dsn))
-    part = file.with_name(f"{file.name}.part")
+    has_files = run(_check(dsn)) and not no_files
+    copied: Copied | None = None
+    with _part_of(file, "part") as (dump, content):
+        options = ["--format=custom", "--schema=forebay"]
+        _run_program("pg_dump", dsn, options, newest=settings.dsn is not None, output=content)
+        if has_files:
+            with _part_of(file, "archive.part") as (archive, target):
+                copied = run(_archive.write(target, content, dsn, settings))
+                archive.replace(file)
+        else:
+            dump.replace(file)
+    _tell(file, place_of(dsn), copied, settings)
+
+
+def _tell(file: Path, place: str, copied: Copied | None, settings: Settings) -> None:
+    size = show.size(file.stat().st_size)
+    if copied is None:
+        click.echo(f"{file}: {size} of {place}")
+        click.echo(_WHERE.format(blobs=settings.storage_url or settings.data_dir / "blobs"), err=True)
+        return
+    click.echo(f"{file}: {size} of {place}, with {_contents(copied)}")
+    if copied.missing:
+        lost = show.plural(len(copied.missing), "content")
+        click.echo(f"{lost} missing in the store: `forebay storage check` names the files", err=True)
+
+
+def _contents(copied: Copied) -> str:
+    return f"{show.plural(copied.blobs, 'stored content')} ({show.size(copied.bytes)})"
+
+
+@contextmanager
+def _part_of(file: Path, suffix: str) -> Generator[tuple[Path, IO[bytes]]]:
+    """A new file beside `file`, deleted at the end unless it has replaced `file`."""
+    part = file.with_name(f"{file.name}.{suffix}")
     try:
         part.unlink(missing_ok=True)
         # Exclusive: never write to a file or link that someone else creates meanwhile.
-        opened = os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb")
+        opened = os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "w+b")
     except OSError as error:
         raise InvalidField(str(file), f"cannot be written: {error.strerror}") from error
     try:
         with opened:
-            options = ["--format=custom", "--schema=forebay"]
-            _run_program("pg_dump", dsn, options, newest=settings.dsn is not None, output=opened)
-        part.replace(file)
+            yield part, opened
     finally:
         part.unlink(missing_ok=True)
-    click.echo(f"{file}: {show.size(file.stat().st_size)} of {place_of(dsn)}")
-    click.echo(_WHERE.format(blobs=settings.storage_url or settings.data_dir / "blobs"), err=True)
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Replace the contents of the database: all jobs, users and files.")
 def restore(file: Path, *, replace: bool) -> None:
-    """Read a backup into the database.
+    """Read a backup into the database and its files into the store.
 
     Stop `forebay up`, workers and the API first. If the database has jobs or users, --replace is required. The schema
     is migrated afterwards, so that backups of older versions can be restored.
@@ -78,9 +109,14 @@ def restore(file: Path, *, replace: bool) -> None:
     settings = load_own_settings()
     with ExitStack() as running:
         dsn = settings.dsn or _started(settings, running)
-        run(_prepare(dsn, lambda: _has_service(file, newest=settings.dsn is not None), replace=replace))
-        applied = _read_in(dsn, file, newest=settings.dsn is not None)
+        newest = settings.dsn is not None
+        dump, members = running.enter_context(_archive.opened(file, settings))
+        run(_prepare(dsn, lambda: _has_service(dump, newest=newest), replace=replace))
+        # The contents first: without the database they are only unused, but the database needs them.
+        copied = run(_archive.take_files(file, members, settings)) if members else None
+        applied = _read_in(dsn, dump, newest=newest)
         after = f", {show.plural(applied, 'migration')} applied" if applied else ""
+        after += f", with {_contents(copied)}" if copied else ""
         click.echo(f"{place_of(dsn)}: restored from {file}{after}")
 
 
@@ -133,9 +169,11 @@ def _started(settings: Settings, running: ExitStack) -> str:
     return dsn
 
 
-async def _check(dsn: str) -> None:
+async def _check(dsn: str) -> bool:
+    """Whether the database has files; the engine alone has none."""
     async with connected(dsn, "forebay backup") as conn:
         await migrate.check(conn, await migrate.parts_in(conn))
+        return await migrate.has_service(conn)
 
 
 def _has_service(file: Path, *, newest: bool) -> bool:

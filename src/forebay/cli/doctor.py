@@ -43,7 +43,7 @@ def doctor(as_json: bool) -> None:
     settings = load_settings()
     if settings.log_level == "info":
         log.configure("warning", json_lines=settings.log_json)  # logs would hide the findings
-    found = run(_examine(settings))
+    found = run(examine(settings))
     failed = any(finding.level == "FAIL" for finding in found)
     if as_json:
         click.echo(show.dump({"ok": not failed, "findings": [asdict(finding) for finding in found]}))
@@ -62,16 +62,17 @@ def _print(found: list[Finding]) -> None:
             out.print(f"                  → {finding.fix}", markup=False, soft_wrap=True)
 
 
-async def _examine(settings: Settings) -> list[Finding]:
+async def examine(settings: Settings, dsn: str | None = None) -> list[Finding]:
+    """All findings; `dsn` is the database to look at, if it is not that of the settings."""
     found = [*_here(settings), *await _doctor_files.examine(settings), await _doctor_proxies.examine(settings)]
     found.append(await _browser(settings))
     found += [*await _package_checks(settings), *_left_out()]
     if settings.egress_ca_file is not None:
         found.append(_own_certificates(settings))
     try:
-        dsn = find_dsn(settings)
-        async with connected(dsn, "forebay doctor") as conn:
-            found += [finding async for finding in _doctor_database.examine(conn, dsn, settings)]
+        place = dsn or find_dsn(settings)
+        async with connected(place, "forebay doctor") as conn:
+            found += [finding async for finding in _doctor_database.examine(conn, place, settings)]
     except DatabaseUnavailable as error:
         fix = "start it, or fix FOREBAY_DATABASE_URL" if settings.dsn else "forebay up"
         found.append(Finding("FAIL", "database", str(error), fix))

@@ -13,10 +13,10 @@ from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, place_of, run
 from forebay.cli._group import Number
 from forebay.cli._live import View, as_json
-from forebay.cli._rates import Rates
 from forebay.db import migrate
 from forebay.db.pool import connected
 from forebay.engine.db import overview
+from forebay.engine.supervise.rates import Rates
 from forebay.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -51,11 +51,12 @@ async def _stream(dsn: str, interval: float, *, once: bool) -> None:
     rates = Rates()
     async with connected(dsn, "forebay top") as conn:
         await migrate.check(conn)
-        rates.add(await overview.overview(conn))
+        first = await overview.overview(conn)
+        rates.add(first.at, first.settled, first.ended)
         while True:
             await asyncio.sleep(interval)
             seen = await overview.overview(conn)
-            rates.add(seen)
+            rates.add(seen.at, seen.settled, seen.ended)
             click.echo(show.dump(as_json(seen, rates)))
             if once:
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from forebay.db.calls import fetch, fetch_row, fetch_value
@@ -38,6 +39,21 @@ class Terms:
     max_open_jobs: int | None = None
     max_open_items: int | None = None
     submits_per_minute: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRow:
+    """An owner: weight, limits (None: as in the settings), and open work."""
+
+    id: int
+    name: str
+    weight: float
+    max_open_jobs: int | None
+    max_open_items: int | None
+    submits_per_minute: int | None
+    created_at: datetime
+    open_jobs: int
+    open_items: int
 
 
 async def find(pool: Pool | Connection, name: str) -> int | None:
@@ -80,6 +96,17 @@ async def terms(conn: Pool | Connection) -> dict[int, Terms]:
     """The terms of all owners with accounts, by owner id."""
     rows = await fetch(conn, load("list_terms"))
     return {row["id"]: Terms(*list(row.values())[1:]) for row in rows}
+
+
+async def page(conn: Connection, after: int, prefix: str, size: int) -> list[OwnerRow]:
+    """Owners in the order of their creation, after `after`, whose names begin with `prefix`."""
+    return [OwnerRow(*row.values()) for row in await fetch(conn, load("list_owners"), after, prefix, size, None)]
+
+
+async def row_of(conn: Connection, owner_id: int) -> OwnerRow:
+    """One owner, which exists."""
+    (row,) = await fetch(conn, load("list_owners"), 0, "", 1, owner_id)
+    return OwnerRow(*row.values())
 
 
 async def set_weight(conn: Pool | Connection, name: str, weight: float, actor: str) -> bool:

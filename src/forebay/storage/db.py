@@ -122,6 +122,12 @@ async def note_waste(pool: Pool, object_: ObjectId, size: int, now: datetime | N
 # Reading.
 
 
+async def stored_blobs(conn: Connection, after: bytes, most: int) -> list[Blob]:
+    """Complete blobs, with and without files, in the order of their hashes."""
+    rows = await fetch(conn, load("list_stored_blobs"), after, most)
+    return [Blob(ObjectId(row["sha256"], row["life"]), row["size"], row["media_type"]) for row in rows]
+
+
 async def find_blob(pool: Pool, sha256: bytes) -> Blob | None:
     row = await fetch_row(pool, load("find_blob"), sha256)
     return None if row is None else Blob(ObjectId(row["sha256"], row["life"]), row["size"], row["media_type"])
@@ -176,3 +182,37 @@ async def usage(conn: Connection) -> tuple[StorageUsage, list[OwnerUsage]]:
         owners = await conn.fetch(load("show_usage"))
     assert whole is not None  # noqa: S101 - it is a sum
     return StorageUsage(**dict(whole)), [OwnerUsage(**dict(row)) for row in owners]
+
+
+# Usage as last counted.
+
+
+@dataclass(frozen=True, slots=True)
+class KindUsage:
+    """What an owner stores of one kind: image, video, audio, text, or a media type."""
+
+    owner: str
+    owner_id: int
+    kind: str
+    files: int
+    bytes: int
+
+
+async def count(pool: Pool, now: datetime | None = None) -> None:
+    """Count what is stored and keep the numbers, which pages show."""
+    await execute(pool, "select forebay.count_storage($1)", now)
+
+
+async def last_totals(conn: Connection) -> tuple[StorageUsage, datetime] | None:
+    """The totals and the time when they were counted; None before the first count."""
+    row = await fetch_row(conn, load("last_storage"))
+    if row is None:
+        return None
+    *totals, counted_at = row.values()
+    return StorageUsage(*totals), counted_at
+
+
+async def last_usage(conn: Connection, most: int, owner_ids: Sequence[int] | None = None) -> list[KindUsage]:
+    """What owners store, by kind: of the owners that store the most, or of these."""
+    rows = await fetch(conn, load("last_usage"), most, None if owner_ids is None else list(owner_ids))
+    return [KindUsage(*row.values()) for row in rows]

@@ -81,15 +81,24 @@ def open_signer(settings: Settings) -> Signer:
     if settings.signing_key is not None:
         return Signer(settings.signing_key.get_secret_value().encode())
     try:
-        return Signer(_kept_key(settings.data_dir.absolute()))
+        return Signer(_kept_key(key_file(settings)))
     except OSError as error:
         reason = f"cannot store a key in {settings.data_dir}: {os.strerror(error.errno or 0)}"
         raise ConfigError(f"{reason}; fix that, or set FOREBAY_SIGNING_KEY") from error
 
 
-def _kept_key(folder: Path) -> bytes:
+def key_file(settings: Settings) -> Path:
+    """Where the generated key is, if there is one."""
+    return settings.data_dir.absolute() / _FILE
+
+
+def keep_key(settings: Settings, key: bytes) -> None:
+    """Keep the key of a backup, unless this installation has one."""
+    _keep(key_file(settings), key.strip())
+
+
+def _kept_key(kept: Path) -> bytes:
     """The stored key, created if needed; concurrent callers get the same one."""
-    kept = folder / _FILE
     if not kept.exists():
         _keep(kept, secrets.token_hex(32).encode())
     key = kept.read_bytes().strip()

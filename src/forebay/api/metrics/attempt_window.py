@@ -5,6 +5,7 @@ Only the newest minutes are read again, so the cost of the metrics does not grow
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from forebay.engine.db.metrics import AttemptCount
 
 Durations: TypeAlias = dict[tuple[str, str, str], Distribution]  # by pipeline, step and outcome
+Errors: TypeAlias = Counter[tuple[str, str, str]]  # failed attempts by pipeline, step and class of error
 
 BOUNDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 _MINUTE = timedelta(minutes=1)
@@ -28,6 +30,7 @@ class AttemptWindow:
 
     def __init__(self) -> None:
         self._minutes: dict[datetime, Durations] = {}
+        self._errors: dict[datetime, Errors] = {}
         self._older: Durations = {}
         self._settled = datetime.min.replace(tzinfo=UTC)  # earlier minutes no longer change
 
@@ -43,15 +46,20 @@ class AttemptWindow:
         """Replace the minutes that were read."""
         for minute in [minute for minute in self._minutes if minute >= since]:
             del self._minutes[minute]
+            self._errors.pop(minute, None)
         for row in rows:
             durations = self._minutes.setdefault(row.minute, {})
             _at(durations, (row.pipeline, row.step, row.outcome)).add(row.bucket, row.attempts, row.seconds)
+            if row.error_class is not None:
+                errors = self._errors.setdefault(row.minute, Counter())
+                errors[row.pipeline, row.step, row.error_class] += row.attempts
 
     def move_on(self, now: datetime) -> None:
         """Everything up to now is read: add old minutes to the totals and drop them."""
         self._settled = _minute(now) - _LATE
         for minute in [minute for minute in self._minutes if minute < _minute(now) - _HOUR]:
             _merge(self._older, self._minutes.pop(minute))
+            self._errors.pop(minute, None)
 
     def totals(self) -> Durations:
         """The totals since the process began; they only grow."""
@@ -59,6 +67,11 @@ class AttemptWindow:
 
     def last_hour(self) -> Durations:
         return _sum(self._minutes.values())
+
+    def minutes(self, since: datetime) -> Iterator[tuple[datetime, Durations, Errors]]:
+        """The minutes from then on, in order: their attempts, and the failed ones by class of error."""
+        for minute in sorted(minute for minute in self._minutes if minute >= since):
+            yield minute, self._minutes[minute], self._errors.get(minute, Counter())
 
     def latest(self, now: datetime, minutes: int) -> tuple[Durations, float]:
         """The latest minutes, including the current one, and their length in seconds."""

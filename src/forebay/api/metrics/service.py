@@ -22,6 +22,7 @@ from forebay.log import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from forebay.api.metrics.metric import Sample
     from forebay.api.metrics.process import Meter
@@ -98,6 +99,10 @@ class ServiceMetrics:
             self._window.take(since, await db.count_attempts(conn, since, until, BOUNDS))
         self._window.move_on(now)
         return await db.read_counts(conn, now)
+
+    async def window(self) -> tuple[AttemptWindow, datetime]:
+        """The attempts of the last hour, and when they were counted."""
+        return self._window, (await self.counts()).at
 
     async def pending_count(self) -> int:
         return (await self.counts()).pending

@@ -14,7 +14,6 @@ from forebay.api.models import (
     AttemptPage,
     AuditPage,
     AuditRow,
-    DeadLetter,
     DeadLetterPage,
     Item,
     ItemPage,
@@ -23,6 +22,7 @@ from forebay.api.models import (
     Status,
     StepState,
     attempt_of,
+    dead_letter_of,
     item_row,
     parsed,
 )
@@ -42,7 +42,6 @@ router = APIRouter(prefix="/api", tags=["items"], route_class=StrictRoute)
 
 _STATUSES = get_args(Status)
 _ATTEMPTS_SHOWN = 200
-_LETTER = ("at", "job_id", "pipeline", "step", "owner", "outcome", "error_class", "reason", "attempt")
 Statuses = Annotated[
     str | None,
     Query(description="comma-separated: PENDING,PROCESSING,DONE,ERROR,NOT_FOUND,SKIPPED", max_length=200),
@@ -215,10 +214,5 @@ async def list_dead_letters(
     async with pools.of(who) as conn:
         rows, more = await lists.dead_letters(conn, where, before, size)
     paging.tell("dead letters", [(row["at"], row["job_id"], row["n"]) for row in rows], more)
-    letters = [_letter(row) for row in rows]
+    letters = [dead_letter_of(row) for row in rows]
     return DeadLetterPage(dead_letters=letters, next=None if more is None else paging.encode(*more))
-
-
-def _letter(row: asyncpg.Record) -> DeadLetter:
-    values = dict(row)
-    return DeadLetter(item_id=values.pop("n"), **{name: values[name] for name in _LETTER})

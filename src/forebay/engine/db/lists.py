@@ -102,6 +102,15 @@ async def jobs(
     return await fetch(conn, load("show_jobs"), found["ids"]) if found["ids"] else [], found["next_before"]
 
 
+async def current_jobs(conn: Connection, owner_id: int | None, most: int) -> list[asyncpg.Record]:
+    """The jobs in progress or next, and the newest ones; of one owner, or (None) of all."""
+    if owner_id is None:
+        found = await fetch(conn, load("list_current_jobs"), most)
+    else:
+        found = await fetch(conn, load("list_current_jobs_of"), most, owner_id)
+    return await fetch(conn, load("show_jobs"), [row["id"] for row in found]) if found else []
+
+
 async def job(conn: Connection, job_id: int) -> asyncpg.Record | None:
     """One job, if the caller may see it."""
     rows = await fetch(conn, load("show_jobs"), [job_id])

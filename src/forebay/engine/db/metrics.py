@@ -59,7 +59,8 @@ class DeadLetters:
 
 @dataclass(frozen=True, slots=True)
 class AttemptCount:
-    """Attempts of one step that ended in one minute with one outcome, in one duration bucket."""
+    """Attempts of one step that ended in one minute with one outcome, in one duration bucket, with one class of
+    error."""
 
     minute: datetime
     pipeline: str
@@ -68,6 +69,7 @@ class AttemptCount:
     bucket: int
     attempts: int
     seconds: float
+    error_class: str | None = None  # of failed attempts
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
 from forebay.db.pool import as_forebay_errors
+from forebay.engine.db.lanes import LaneRow, lanes
 from forebay.engine.db.sql import load
 from forebay.errors import NotFoundError
 
@@ -72,17 +73,11 @@ class WorkerRow:
         steps: Mapping[str, Any] = self.stats.get("steps", {})
         return steps
 
-
-@dataclass(frozen=True, slots=True)
-class LaneRow:
-    """The backlog of one lane; `job_id` is 0 for a lane that an owner's small jobs share."""
-
-    owner: str
-    job_id: int
-    priority: int
-    weight: float
-    paused: bool
-    ready: int
+    @property
+    def recent(self) -> Mapping[str, Any]:
+        """What it did lately: see `RecentWork`."""
+        recent: Mapping[str, Any] = self.stats.get("recent", {})
+        return recent
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,22 +133,29 @@ class Overview:
     lanes: list[LaneRow]
     jobs: list[JobRow]
     dead_letters: list[DeadLetterRow]
+    failed_last_hour: int  # counted up to a limit
 
     @property
     def settled(self) -> dict[str, int]:
         """The number of attempts that each running worker has settled since its start."""
         return {worker.name: worker.settled for worker in self.workers if worker.alive}
 
+    @property
+    def ended(self) -> dict[str, int]:
+        """The number of ended items of each listed job."""
+        return {str(job.id): job.ended for job in self.jobs}
 
-async def overview(conn: Connection, *, jobs: int = 6, lanes: int = 8, letters: int = 4) -> Overview:
+
+async def overview(conn: Connection, *, jobs: int = 6, most_lanes: int = 8, letters: int = 4) -> Overview:
     """The data of `forebay top`. The parts are read one after another, so a moving task may appear twice."""
     async with as_forebay_errors():
         at = await conn.fetchval("select clock_timestamp()")
         depth = [Depth(**dict(row)) for row in await conn.fetch(load("show_depth"))]
         workers = [_worker(row) for row in await conn.fetch(load("show_workers"))]
-        backlogs = [LaneRow(**dict(row)) for row in await conn.fetch(load("show_lanes"), lanes)]
+        busy = await lanes(conn, most_lanes)
         current = [_job(row) for row in await conn.fetch(load("show_current_jobs"), jobs)]
-    return Overview(at, depth, workers, backlogs, current, await dead_letters(conn, limit=letters))
+    failed = await count_recent_dead_letters(conn, at - timedelta(hours=1), 1000)
+    return Overview(at, depth, workers, busy, current, await dead_letters(conn, limit=letters), failed)
 
 
 def _job(row: asyncpg.Record) -> JobRow:
@@ -232,6 +234,12 @@ async def dead_letters(conn: Connection, *, job_id: int | None = None, limit: in
     async with as_forebay_errors():
         rows = await conn.fetch(load("list_dead_letters"), job_id, limit)
     return [DeadLetterRow(*row.values()) for row in rows]
+
+
+async def count_recent_dead_letters(conn: Connection, since: datetime, most: int) -> int:
+    """The dead letters since then, counted up to `most`."""
+    async with as_forebay_errors():
+        return int(await conn.fetchval(load("count_recent_dead_letters"), since, most))
 
 
 async def lanes_of(conn: Connection, job_ids: Sequence[int]) -> frozenset[int]:

@@ -12,6 +12,7 @@ from forebay.errors import DefinitionError
 # Names of the limits of forebay's own that are not declared by steps, such as those of hosts and providers. Limits of
 # the same name are one limit, so that no step may declare one of these.
 RESERVED_PREFIX = "forebay:"
+HOST_LIMIT = f"{RESERVED_PREFIX}host"  # its keys are the hosts that pages are fetched from
 OWNER_LIMIT = f"{RESERVED_PREFIX}owner"  # the limit of the setting `owner_concurrency`
 
 

@@ -124,17 +124,27 @@ async def last_run(conn: AsyncConn, name: str) -> int | None:
     return None if row is None else row[0]
 
 
-async def pause_schedule(conn: AsyncConn, name: str) -> None:
-    """Pause a schedule.
+async def pause_schedule(conn: AsyncConn, name: str, *, actor: str | None = None) -> None:
+    """Pause a schedule; the audit records the actor, if one is given.
 
     Raises:
         NotFoundError: there is no such schedule.
     """
-    if await adapter_for(conn).fetch_row(load("pause_schedule"), (name, True, None)) is None:
-        raise _no_schedule(name)
+    async with adapter_for(conn).atomic() as adapter:
+        row = await adapter.fetch_row(load("get_schedule"), (name,))
+        if row is None:
+            raise _no_schedule(name)
+        if not row[2]:
+            await adapter.fetch_row(load("pause_schedule"), (name, True, None))
+            await _note(adapter, actor, "pause_schedule", name)
 
 
-async def resume_schedule(conn: AsyncConn, name: str, *, now: datetime | None = None) -> None:
+async def _note(adapter: AsyncAdapter, actor: str | None, action: str, name: str) -> None:
+    if actor is not None:
+        await adapter.fetch_row(load("note_schedule"), (actor, action, name))
+
+
+async def resume_schedule(conn: AsyncConn, name: str, *, actor: str | None = None, now: datetime | None = None) -> None:
     """Resume a schedule at its next time; runs that were due during the pause are not submitted.
 
     Raises:
@@ -148,6 +158,20 @@ async def resume_schedule(conn: AsyncConn, name: str, *, now: datetime | None = 
         if paused:
             next_at = next_time(cron, timezone, now or datetime.now(UTC))
             await adapter.fetch_row(load("pause_schedule"), (name, False, next_at))
+            await _note(adapter, actor, "resume_schedule", name)
+
+
+async def run_now(conn: AsyncConn, name: str, actor: str, *, now: datetime | None = None) -> tuple[int, bool]:
+    """Submit a job of a schedule now, besides its runs; return it and whether it is new. Without `overlap`, the open
+    job of the last run is returned instead.
+
+    Raises:
+        NotFoundError: there is no such schedule.
+    """
+    row = await adapter_for(conn).fetch_row(load("run_schedule_now"), (name, actor, now))
+    if row is None or row[0] is None:
+        raise _no_schedule(name)
+    return row[0], row[1]
 
 
 def _no_schedule(name: str) -> NotFoundError:

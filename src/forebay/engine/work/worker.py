@@ -36,6 +36,7 @@ from forebay.engine.work.limited_tasks import LimitedTasks
 from forebay.engine.work.machine import Machine
 from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.progress import ProgressBook
+from forebay.engine.work.recent_work import RecentWork
 from forebay.engine.work.settler import Settler
 from forebay.engine.work.slices import AwaitedJobs, wait_for_first
 from forebay.engine.work.status import describe_steps, last_error
@@ -101,6 +102,7 @@ class Worker:
         self._machine = Machine()
         self._reported_at = 0.0  # monotonic
         self._settled_at_report = 0
+        self._recent = RecentWork()
 
     @property
     def stuck_threads(self) -> int:
@@ -453,6 +455,7 @@ class Worker:
 
     def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         self._leases.settled(batch)
+        self._recent.add(batch)
         if settled.finished_jobs:
             job_log.log_finished(settled.finished_jobs)
             self._awaited.remove(settled.finished_jobs)
@@ -492,6 +495,7 @@ class Worker:
         about = describe_steps(executors) | {"settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
         about["lane_waits"] = {e.step.label: round(self._claimer.longest_wait(e.step_id), 3) for e in executors}
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
+        about["recent"] = self._recent.describe(executors)
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.
         self._parking.parked = await registry.report_status(

@@ -150,6 +150,14 @@ async def exports(
     return rows, found[size - 1] if len(found) > size else None
 
 
+async def all_exports(conn: Connection, before: int | None, size: int) -> tuple[list[asyncpg.Record], int | None]:
+    """All exports that the caller may see, newest first, and the position after the page."""
+    async with translating_errors():
+        found = [row["job_id"] for row in await conn.fetch(load("list_all_exports"), before, size + 1)]
+        rows = await conn.fetch(load("show_exports"), found[:size]) if found else []
+    return rows, found[size - 1] if len(found) > size else None
+
+
 async def get_export(conn: Connection, export_id: int) -> asyncpg.Record | None:
     """An export, if the caller may see it."""
     return await fetch_row(conn, load("show_exports"), [export_id])

@@ -14,8 +14,8 @@ from forebay.api.deps import After, FileAccessDep, JobId, PageSize, RolePoolsDep
 from forebay.api.models import FromJson, Id, Model, State, Status
 from forebay.api.problems import Problem
 from forebay.api.routes.files import link_to
-from forebay.api.routes.items import Statuses, chosen
-from forebay.api.routes.jobs import find_job
+from forebay.api.routes.items import Statuses, UserId, chosen
+from forebay.api.routes.jobs import find_job, whose
 from forebay.api.strict_query import StrictRoute
 from forebay.errors import NotFoundError
 from forebay.log import get_logger
@@ -164,6 +164,20 @@ async def list_exports(
     async with pools.of(who) as conn:
         await find_job(conn, job_id)
         rows, more = await grids.exports(conn, job_id, before, size)
+    paging.tell("exports", [row["job_id"] for row in rows], more)
+    return ExportPage(
+        exports=[Export(**_export(row)) for row in rows], next=None if more is None else paging.encode(more)
+    )
+
+
+@router.get("/exports")
+async def list_all_exports(
+    who: Reader, pools: RolePoolsDep, size: PageSize, user_id: UserId = "me", after: After = None
+) -> ExportPage:
+    """The exports of all sheets, newest first."""
+    before = None if after is None else paging.decode(after, paging.integer)[0]
+    async with (pools.of if whose(who, user_id) is None else pools.own)(who) as conn:
+        rows, more = await grids.all_exports(conn, before, size)
     paging.tell("exports", [row["job_id"] for row in rows], more)
     return ExportPage(
         exports=[Export(**_export(row)) for row in rows], next=None if more is None else paging.encode(more)

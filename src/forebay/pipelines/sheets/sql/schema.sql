@@ -112,6 +112,7 @@ CREATE INDEX product_mpn ON forebay.product USING btree (mpn) WHERE (mpn IS NOT 
 CREATE INDEX product_search ON forebay.product USING gin (search) WITH (fastupdate=off);
 CREATE INDEX product_sku ON forebay.product USING btree (sku) WHERE (sku IS NOT NULL);
 CREATE INDEX product_text ON forebay.product USING gin (text public.gin_trgm_ops) WITH (fastupdate=off);
+CREATE INDEX sheet_export_owner ON forebay.sheet_export USING btree (owner_id, job_id);
 CREATE INDEX sheet_export_sheet ON forebay.sheet_export USING btree (sheet_id, job_id);
 CREATE INDEX sheet_file_sheet ON forebay.sheet_file USING btree (sheet_id);
 CREATE INDEX sheet_owner ON forebay.sheet USING btree (owner_id, id);

@@ -10,3 +10,7 @@ select forebay.add_policy('blob', 'of_all', 'to forebay_admin, forebay_worker us
 select forebay.permit('select', 'blob', 'forebay_api', 'forebay_admin'), forebay.permit('select', 'waste', 'forebay_admin'),
        forebay.permit('select, insert, update, delete', 'blob', 'forebay_worker'),
        forebay.permit('select, insert, update, delete', 'waste', 'forebay_worker');
+
+select forebay.own('storage_usage', 'select'),
+       forebay.permit('select', 'storage_total', 'forebay_api', 'forebay_admin'),
+       forebay.permit('select, insert, delete', 'storage_total', 'forebay_worker');

@@ -1,4 +1,4 @@
-"""Rates of the live view, from counters."""
+"""Rates of live views, from counters."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
-
-    from forebay.engine.db.overview import Overview
 
 _WINDOW = 10.0  # seconds; workers report every two
 
@@ -19,7 +18,7 @@ class _Sample:
     """Counters at one time: kind → worker or job → value."""
 
     at: datetime
-    counts: dict[str, dict[str, int]]
+    counts: dict[str, Mapping[str, int]]
 
 
 class Rates:
@@ -29,9 +28,9 @@ class Rates:
         self._window = window
         self._samples: deque[_Sample] = deque()
 
-    def add(self, seen: Overview) -> None:
-        ended = {str(job.id): job.ended for job in seen.jobs}
-        self._samples.append(_Sample(seen.at, {"tasks": seen.settled, "items": ended}))
+    def add(self, at: datetime, settled: Mapping[str, int], ended: Mapping[str, int]) -> None:
+        """Add the counters at one time: attempts that each worker has settled, and ended items of each job."""
+        self._samples.append(_Sample(at, {"tasks": settled, "items": ended}))
         while len(self._samples) > 2 and self._seconds_since(self._samples[1]) >= self._window:
             self._samples.popleft()
 

@@ -1,0 +1,1 @@
+"""What operators see: the overview, series, and what is counted for them."""

@@ -1,0 +1,215 @@
+"""Dead letters in groups, and a reprocess of all that match a filter."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+
+from forebay.api import idempotency
+from forebay.api.auth.authentication import Reader, Writer
+from forebay.api.deps import RolePoolsDep
+from forebay.api.models import Id, Model, Strict
+from forebay.api.problems import Problem
+from forebay.api.routes.items import UserId
+from forebay.api.routes.jobs import find_job, whose
+from forebay.api.strict_query import StrictRoute
+from forebay.engine.db import control, dead_letters
+from forebay.engine.db.dead_letters import MOST_READ, LetterFilter
+from forebay.errors import RequestError
+from forebay.log import get_logger
+from forebay.packages import job_hooks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.api.auth.authentication import Principal
+    from forebay.db.pool import Connection
+    from forebay.engine.db.dead_letters import ChosenItems
+    from forebay.settings import Settings
+
+router = APIRouter(prefix="/api/dead-letters", tags=["items"], route_class=StrictRoute)
+
+log = get_logger("api")
+
+_BY = ("step", "errorClass", "reason")
+_MOST_GROUPS = 200
+_MOST_JOBS = 1000
+JobNumber = Annotated[str, Field(pattern="^[0-9]{1,18}$")]
+
+
+class DeadLetterGroup(Model):
+    pipeline: str
+    step: str | None
+    error_class: str | None
+    reason: str | None = Field(
+        description="addresses, names, ids and numbers are replaced: `<url>`, `<name>`, `<id>`, `#`"
+    )
+    count: int
+    first_at: datetime
+    last_at: datetime
+    per_hour: list[int] = Field(description="the last 24 hours, the oldest first")
+
+
+class DeadLetterSummary(Model):
+    """Groups of the newest dead letters, the largest first."""
+
+    groups: list[DeadLetterGroup] = Field(description=f"at most {_MOST_GROUPS}")
+    group_count: int
+    searched: int = Field(description=f"dead letters that were read: the newest {MOST_READ:,}, or those of the job")
+    searched_to: datetime | None = Field(description="the time of the oldest one that was read")
+    complete: bool = Field(description="all dead letters were read")
+
+
+class LetterChoice(Strict):
+    """Which dead letters; a field that is absent matches all."""
+
+    pipeline: Annotated[str, Field(max_length=63)] | None = None
+    step: Annotated[str, Field(max_length=63)] | None = None
+    job_id: JobNumber | None = None
+    error_class: Annotated[str, Field(max_length=40)] | None = None
+    reason: Annotated[str, Field(max_length=1000)] | None = Field(default=None, description="that of a group")
+
+
+class ReprocessLetters(Strict):
+    filter: LetterChoice
+    user_id: Literal["me", "all"] = Field(default="me", description="`all`: for administrators")
+    statuses: list[Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR"]] = Field(
+        default=["ERROR", "NOT_FOUND"],
+        min_length=1,
+        max_length=4,
+        description="items with another status are left out; DONE items, of which an optional step failed, would start "
+        "from the beginning",
+    )
+    reset_attempts: bool = True
+    dry_run: bool = Field(default=False, description="only count")
+
+
+class JobItems(Model):
+    job_id: Id
+    items: int
+
+
+class RefusedJob(Model):
+    job_id: Id
+    reason: str
+
+
+class ReprocessedLetters(Model):
+    jobs: int
+    items: int = Field(description="items that run again, or would")
+    left_out: int = Field(description="items with another status than the chosen ones")
+    by_job: list[JobItems] = Field(description="the first 100 jobs")
+    refused: list[RefusedJob] = Field(description="jobs that cannot be reprocessed now")
+    searched: int
+    complete: bool = Field(
+        description=f"false: only the newest {MOST_READ:,} dead letters or {_MOST_JOBS:,} jobs were taken; repeat it"
+    )
+
+
+@router.get("/summary")
+async def summarize(
+    who: Reader,
+    pools: RolePoolsDep,
+    user_id: UserId = "me",
+    by: Annotated[str, Query(description="comma-separated: step, errorClass, reason", max_length=60)] = ",".join(_BY),
+    pipeline: Annotated[str | None, Query(max_length=63)] = None,
+    step: Annotated[str | None, Query(max_length=63)] = None,
+    job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
+    error_class: Annotated[str | None, Query(alias="errorClass", max_length=40)] = None,
+) -> DeadLetterSummary:
+    """Tasks that failed permanently, in groups. Reads a bounded number of the newest and says how far it looked."""
+    chosen = [name.strip() for name in by.split(",") if name.strip()]
+    if wrong := [name for name in chosen if name not in _BY]:
+        raise Problem(422, f"there is no group by {wrong[0][:40]!r}; there are {', '.join(_BY)}", field="query.by")
+    where = LetterFilter(whose(who, user_id), None if job_id is None else int(job_id), pipeline, step, error_class)
+    async with pools.of(who) as conn:
+        found = await dead_letters.groups(conn, where, chosen, datetime.now(UTC))
+    groups = [
+        DeadLetterGroup(
+            pipeline=group.pipeline,
+            step=group.step,
+            error_class=group.error_class,
+            reason=group.reason,
+            count=group.letters,
+            first_at=group.first_at,
+            last_at=group.last_at,
+            per_hour=group.hours,
+        )
+        for group in found.groups[:_MOST_GROUPS]
+    ]
+    return DeadLetterSummary(
+        groups=groups,
+        group_count=len(found.groups),
+        searched=found.read,
+        searched_to=found.read_to,
+        complete=found.is_complete,
+    )
+
+
+@router.post("/reprocess", openapi_extra=idempotency.TAKES_KEY)
+async def reprocess(body: ReprocessLetters, who: Writer, pools: RolePoolsDep, request: Request) -> ReprocessedLetters:
+    """Run the items again whose dead letters match the filter. With `dryRun`, count them."""
+    where = _where(body, whose(who, body.user_id))
+    idempotent = await idempotency.of(request)
+    async with pools.of(who) as conn:
+        if (known := await idempotent.answer(conn, who)) is not None:
+            return ReprocessedLetters.model_validate(known.body)
+        chosen = await dead_letters.choose(conn, where, body.statuses, _MOST_JOBS)
+        if body.dry_run:
+            done = _answer(chosen, {job: len(ns) for job, ns in chosen.by_job.items()}, [])
+        else:
+            done = await _run_again(conn, request.app.state.settings, chosen, body, who)
+        await idempotent.keep(conn, who, 200, done.model_dump(by_alias=True, mode="json"))
+    if not body.dry_run:
+        log.info("dead_letters_reprocessed", jobs=done.jobs, items=done.items, by=who.actor)
+    return done
+
+
+def _where(body: ReprocessLetters, owner_id: int | None) -> LetterFilter:
+    given = body.filter
+    job_id = None if given.job_id is None else int(given.job_id)
+    return LetterFilter(owner_id, job_id, given.pipeline, given.step, given.error_class, given.reason)
+
+
+async def _run_again(
+    conn: Connection, settings: Settings, chosen: ChosenItems, body: ReprocessLetters, who: Principal
+) -> ReprocessedLetters:
+    """In the order of their ids, so that two callers never wait for each other's jobs in a circle."""
+    counts: dict[int, int] = {}
+    refused: list[RefusedJob] = []
+    for job_id in sorted(chosen.by_job):
+        try:
+            async with conn.transaction():
+                await _prepare(conn, settings, job_id)
+                counts[job_id] = await control.reprocess(
+                    conn,
+                    job_id,
+                    body.statuses,
+                    chosen.by_job[job_id],
+                    who.actor,
+                    reset_attempts=body.reset_attempts,
+                )
+        except (RequestError, Problem) as error:
+            refused.append(RefusedJob(job_id=str(job_id), reason=str(error)))
+    return _answer(chosen, counts, refused)
+
+
+async def _prepare(conn: Connection, settings: Settings, job_id: int) -> None:
+    hooks = job_hooks((await find_job(conn, job_id)).pipeline)
+    options = None if hooks.reprocess_options is None else hooks.reprocess_options()
+    await hooks.before_reprocess(conn, settings, job_id, options)
+
+
+def _answer(chosen: ChosenItems, counts: dict[int, int], refused: Sequence[RefusedJob]) -> ReprocessedLetters:
+    return ReprocessedLetters(
+        jobs=len(counts),
+        items=sum(counts.values()),
+        left_out=chosen.left_out,
+        by_job=[JobItems(job_id=str(job), items=items) for job, items in list(counts.items())[:100]],
+        refused=list(refused),
+        searched=chosen.read,
+        complete=chosen.is_complete,
+    )

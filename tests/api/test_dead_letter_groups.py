@@ -1,0 +1,147 @@
+"""Dead letters in groups, and running those of a group again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forebay import Context, Pipeline
+from forebay.engine.db import dead_letters
+from forebay.errors import DataError
+from forebay.testing import testbed
+from tests.api._service import Service, serving
+
+letters: Pipeline[dict[str, Any]] = Pipeline("letters", dict[str, Any])
+_mended: set[str] = set()
+
+
+@letters.step()
+async def send(ctx: Context, letter: dict[str, Any]) -> str:
+    if letter["to"] in _mended:
+        return "sent"
+    raise DataError(letter["reason"])
+
+
+async def failed(service: Service, who: str, *letters_: tuple[str, str]) -> str:
+    """A job of these letters (to, reason), all of which failed."""
+    async with service.client(who) as client:
+        body = {"pipeline": "letters", "items": [{"to": to, "reason": reason} for to, reason in letters_]}
+        made = (await client.post("/api/jobs", json=body)).raise_for_status()
+    await work(service)
+    return str(made.json()["jobId"])
+
+
+async def work(service: Service) -> None:
+    async with testbed(service.dsn, [letters], migrated=True) as bed:
+        await bed.finish()
+
+
+async def summary(service: Service, who: str, **query: str) -> dict[str, Any]:
+    async with service.client(who) as client:
+        found: dict[str, Any] = (await client.get("/api/dead-letters/summary", params=query)).raise_for_status().json()
+        return found
+
+
+async def reprocess(service: Service, who: str, filter: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: A002
+    async with service.client(who) as client:
+        answer = await client.post("/api/dead-letters/reprocess", json={"filter": filter, **more})
+        found: dict[str, Any] = answer.raise_for_status().json()
+        return found
+
+
+MASKED = {
+    "cannot read https://example.org/a?b=1: 404": "cannot read <url>: #",
+    "mail.example.com:25 does not answer after 2.5 s": "<name> does not answer after # s",
+    "row 17 of 1,000: no price": "row # of #: no price",
+    "order 6f9619ff-8b86-d011-b42d-00c04fc964ff is unknown": "order <id> is unknown",
+    "the page is empty": "the page is empty",
+}
+
+
+async def test_what_differs_from_task_to_task_is_masked(service: Service) -> None:
+    rows = await service.admin.fetch("select r, forebay.mask_reason(r) as masked from unnest($1::text[]) r", [*MASKED])
+    assert {row["r"]: row["masked"] for row in rows} == MASKED
+
+
+async def test_groups_are_run_again(dsn: str) -> None:
+    async with serving(dsn, letters) as service:
+        first = await failed(service, "ann", ("a", "row 1 is empty"), ("b", "row 2 is empty"), ("c", "no stamp"))
+        second = await failed(service, "ann", ("d", "row 30 is empty"))
+        await failed(service, "bob", ("e", "row 4 is empty"))
+        await _group(service, first)
+        empty = {"pipeline": "letters", "step": "send", "errorClass": "data", "reason": "row # is empty"}
+        planned = await reprocess(service, "ann", empty, dryRun=True)
+        by_job = [{"jobId": first, "items": 2}, {"jobId": second, "items": 1}]
+        assert (planned["jobs"], planned["items"], planned["byJob"]) == (2, 3, by_job)
+        assert (planned["leftOut"], planned["refused"], planned["complete"]) == (0, [], True)
+        assert (await summary(service, "ann"))["searched"] == 4  # nothing was changed
+        _mended.update("abde")
+        done = await reprocess(service, "ann", empty)
+        assert (done["jobs"], done["items"]) == (2, 3)
+        await work(service)
+        left = (await summary(service, "ann"))["groups"]
+        assert [(group["reason"], group["count"]) for group in left] == [("no stamp", 1)]
+        assert (await summary(service, "bob"))["groups"][0]["count"] == 1  # another's are untouched
+        assert (await reprocess(service, "root", {}, userId="all", dryRun=True))["items"] == 2
+        audit = await service.admin.fetch("select actor, job_id from forebay.audit where action = 'reprocess'")
+        assert {(row["actor"], str(row["job_id"])) for row in audit} == {("ann", first), ("ann", second)}
+
+
+async def _group(service: Service, job: str) -> None:
+    seen = await summary(service, "ann")
+    assert [(group["reason"], group["count"], group["errorClass"], group["step"]) for group in seen["groups"]] == [
+        ("row # is empty", 3, "data", "send"),
+        ("no stamp", 1, "data", "send"),
+    ]
+    assert (seen["groupCount"], seen["searched"], seen["complete"]) == (2, 4, True)
+    assert seen["groups"][0]["perHour"][-2:] in ([0, 3], [3, 0])  # the clocks of the server and of the test differ
+    assert seen["searchedTo"] == min(group["firstAt"] for group in seen["groups"])
+    assert [group["count"] for group in (await summary(service, "ann", by="step"))["groups"]] == [4]
+    assert [group["count"] for group in (await summary(service, "ann", jobId=job))["groups"]] == [2, 1]
+    assert (await summary(service, "ann", step="other"))["groups"] == []
+    assert (await summary(service, "ann", errorClass="permanent"))["searched"] == 4
+    assert (await summary(service, "root"))["groups"] == []
+    assert (await summary(service, "root", userId="all"))["searched"] == 5
+
+
+async def test_bounded_reads_say_so(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dead_letters, "MOST_READ", 2)
+    async with serving(dsn, letters) as service:
+        job = await failed(service, "ann", ("x", "no ink"), ("y", "no ink"), ("z", "no ink"))
+        seen = await summary(service, "ann")
+        assert (seen["searched"], seen["complete"], seen["groups"][0]["count"]) == (2, False, 2)
+        done = await reprocess(service, "ann", {"jobId": job}, dryRun=True)
+        assert (done["items"], done["searched"], done["complete"]) == (2, 2, False)
+
+
+async def test_what_cannot_run_again_is_told(dsn: str) -> None:
+    async with serving(dsn, letters) as service:
+        job = await failed(service, "ann", ("f", "no ink"))
+        await service.admin.execute("update forebay.item set status = 'SKIPPED'")
+        assert (await reprocess(service, "ann", {}))["leftOut"] == 1
+        await service.admin.execute("update forebay.item set status = 'ERROR'")
+        await service.admin.execute(
+            "update forebay.job set state = 'CANCELLED', finished_at = null, reaped = -1, total = 2"
+        )
+        done = await reprocess(service, "ann", {})
+        assert (done["jobs"], done["items"]) == (0, 0)
+        assert [(refused["jobId"], "is still being cancelled" in refused["reason"]) for refused in done["refused"]] == [
+            (job, True)
+        ]
+        async with service.client("ann") as ann:
+            wrong = await ann.get("/api/dead-letters/summary?by=colour")
+            others = await ann.post("/api/dead-letters/reprocess", json={"filter": {}, "userId": "all"})
+        detail = "query.by: there is no group by 'colour'; there are step, errorClass, reason"
+        assert (wrong.status_code, wrong.json()["detail"]) == (422, detail)
+        assert others.status_code == 403
+
+
+async def test_a_repeated_request_gets_the_first_answer(dsn: str) -> None:
+    async with serving(dsn, letters) as service:
+        await failed(service, "ann", ("g", "no ink"))
+        async with service.client("ann", **{"Idempotency-Key": "again"}) as ann:
+            answers = [(await ann.post("/api/dead-letters/reprocess", json={"filter": {}})).json() for _ in range(2)]
+        assert answers[0] == answers[1]
+        assert answers[0]["items"] == 1
+        assert await service.admin.fetchval("select count(*) from forebay.audit where action = 'reprocess'") == 1
