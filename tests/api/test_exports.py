@@ -12,6 +12,7 @@ import asyncpg
 import httpx
 import pytest
 
+from forebay.pipelines.sheets.db import grid
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.testing import testbed
 from tests.api._service import Service, serving
@@ -72,6 +73,61 @@ async def test_the_grid_in_pages(sheets: Service) -> None:
         "cells": ["4", "ERROR", "=thing 2", "2", "Thing 2", *[None] * 11, "0.25", None, None],
     }
     assert wrong == [row for row in rows if row["status"] in ("ERROR", "NOT_FOUND")]
+
+
+async def test_any_row_is_in_reach_by_its_number(sheets: Service) -> None:
+    """Numbers have no gaps, also where rows with the same key were left out: see the intake's test of keys."""
+    job = await a_sheet(sheets, 50)
+    async with sheets.client("ann") as ann, sheets.client("bob") as bob:
+        page = (await ann.get(f"/api/jobs/{job}/grid", params={"from": 48, "pageSize": 2})).json()
+        assert ([row["id"] for row in page["rows"]], page["total"], page["searchedTo"]) == (["48", "49"], 50, None)
+        last = (await ann.get(f"/api/jobs/{job}/grid", params={"after": page["next"]})).json()
+        assert ([row["id"] for row in last["rows"]], last["next"]) == (["50"], None)
+        behind = (await ann.get(f"/api/jobs/{job}/grid", params={"from": 51})).json()
+        assert (behind["rows"], behind["next"], behind["total"]) == ([], None, 50)
+        both = await ann.get(f"/api/jobs/{job}/grid", params={"from": 3, "after": page["next"]})
+        assert both.json()["errors"] == [{"field": "query.from", "reason": "cannot be combined with `after`"}]
+        assert (await bob.get(f"/api/jobs/{job}/grid", params={"from": 48})).status_code == 404
+
+
+async def test_columns_say_where_they_come_from(sheets: Service) -> None:
+    job = await a_sheet(sheets, 1)
+    mapping = '{"fields": {"title": "Name", "price": "EAN"}}'
+    await sheets.admin.execute("update forebay.sheet set mapping = $2 where job_id = $1", job, mapping)
+    async with sheets.client("ann") as ann:
+        page = (await ann.get(f"/api/jobs/{job}/grid", params={"show": "read,warnings"})).json()
+    details = page["columnDetails"]
+    assert [column["title"] for column in details] == page["columns"]
+    known = {column["key"]: (column["kind"], column["type"]) for column in details}
+    assert len(known) == len(details)
+    assert known | {
+        "line": ("meta", "number"), "status": ("meta", "status"), "warnings": ("meta", "text"),
+        "error": ("meta", "text"),
+        "own:Name": ("own", "text"), "own:EAN": ("own", "number"), "read:price": ("read", "number"),
+        "found:url": ("found", "link"), "found:image": ("found", "image"), "found:score": ("found", "score"),
+        "found:provider": ("found", "text"),
+    } == known  # fmt: skip
+
+
+async def test_a_text_is_searched_in_the_cells(sheets: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid, "_SEARCHED", 10)
+    job = await a_sheet(sheets, 30)
+    async with sheets.client("ann") as ann, sheets.client("bob") as bob:
+
+        async def searched(**query: Any) -> tuple[list[str], int, bool]:
+            page = (await ann.get(f"/api/jobs/{job}/grid", params={"pageSize": 8, **query})).raise_for_status().json()
+            return [row["id"] for row in page["rows"]], page["searchedTo"], page["next"] is None
+
+        assert await searched(q="THING 2", pageSize=1) == (["3"], 10, False)  # in "Thing 2"; no other among ten
+        assert await searched(q="thing 2", **{"from": 15}) == (["21", "22", "23", "24"], 24, False)
+        assert await searched(q="thing 2", pageSize=2, **{"from": 15}) == (["21", "22"], 22, False)
+        assert await searched(q="thing 2", **{"from": 25}) == (["25", "26", "27", "28", "29", "30"], 30, True)
+        assert await searched(q="thing", statuses="ERROR", **{"from": 20}) == (["23", "28"], 30, True)
+        assert await searched(q="done") == ([], 10, False)  # the status is no cell of the file
+        assert (await searched(q="100%"))[0] == []
+        wrong = await ann.get(f"/api/jobs/{job}/grid", params={"q": "a\0"})
+        assert wrong.json()["errors"] == [{"field": "query.q", "reason": "must not contain a NUL character"}]
+        assert (await bob.get(f"/api/jobs/{job}/grid", params={"q": "thing"})).status_code == 404
 
 
 async def test_what_a_worker_has_is_being_processed(sheets: Service) -> None:

@@ -5,13 +5,20 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import time
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from forebay.api.file_access import FileAccess
+from forebay.db.pool import open_pool
+from forebay.engine.db.writes import Writer
+from forebay.pipelines.image_tools import store_thumbnails
+from forebay.services import images
+from forebay.storage import Blobs, open_store
 from forebay.storage.signing import FileLink, open_signer
 from tests.api._service import Service, put_file
 
@@ -210,3 +217,64 @@ async def test_a_store_that_is_not_set_up(service: Service, video: str, url: str
     async with service.client("ann") as ann:
         answer = await ann.get(f"{video}/content")
     assert (answer.status_code, answer.json()["detail"][:28]) == (503, "this is not configured here:")
+
+
+# Thumbnails.
+
+
+async def put_picture(service: Service, data: bytes) -> int:
+    """A picture of ann with its thumbnails, as a step leaves it."""
+    owner_id = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
+    async with await open_pool(service.dsn, size=2, name="forebay tests") as pool:
+        blobs = Blobs(pool, open_store(service.app.state.settings))
+        stored = await blobs.put(data, owner_id=owner_id, name="mill.png", media_type="image/png")
+        writes = [stored.write(), await store_thumbnails(blobs, stored, images.picture(data))]
+        async with pool.acquire() as conn:
+            await Writer().apply(conn, writes)
+    return stored.file_id
+
+
+def png(width: int, height: int) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (width, height), "teal").save(out, "PNG")
+    return out.getvalue()
+
+
+async def test_thumbnails_of_a_picture(service: Service) -> None:
+    file_id = await put_picture(service, png(480, 300))
+    path = f"/api/files/{file_id}/thumbnail"
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        small = await ann.get(path, params={"w": "160"})
+        assert (small.status_code, small.headers["content-type"]) == (200, "image/webp")
+        assert small.headers["cache-control"] == "private, max-age=31536000, immutable"
+        assert small.headers["content-security-policy"].startswith("sandbox")
+        assert Image.open(io.BytesIO(small.content)).size == (160, 100)
+        assert Image.open(io.BytesIO((await ann.get(path)).content)).size == (320, 200)
+        assert Image.open(io.BytesIO((await ann.get(path, params={"w": "640"})).content)).size == (480, 300)
+        assert (await ann.head(path)).headers["content-length"] == str(len((await ann.get(path)).content))
+        again = await ann.get(path, params={"w": "160"}, headers={"if-none-match": small.headers["etag"]})
+        assert again.status_code == 304
+        assert (await ann.get(path, params={"w": "200"})).status_code == 422
+        assert (await bob.get(path)).status_code == 404
+    async with service.admin.transaction():
+        bob_id = await service.admin.fetchval("select id from forebay.owner where name = 'bob'")
+        await service.admin.execute("select forebay.enter('forebay_api', $1, null)", bob_id)
+        assert await service.admin.fetchval("select count(*) from forebay.picture") == 0
+
+
+async def test_what_is_no_picture_has_no_thumbnail(service: Service, video: str) -> None:
+    async with service.client("ann") as ann:
+        answer = await ann.get(f"{video}/thumbnail")
+    number = video.rpartition("/")[2]
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"file: there is no thumbnail of file {number}")
+
+
+async def test_thumbnails_go_with_their_picture(service: Service) -> None:
+    file_id = await put_picture(service, png(480, 300))
+    assert await service.admin.fetchval("select count(*) from forebay.file") == 4
+    async with service.admin.transaction():
+        ann_id = await service.admin.fetchval("select id from forebay.owner where name = 'ann'")
+        await service.admin.execute("select forebay.enter('forebay_api', $1, null)", ann_id)
+        await service.admin.execute("delete from forebay.file where id = $1", file_id)
+    assert await service.admin.fetchval("select count(*) from forebay.file") == 0
+    assert await service.admin.fetchval("select count(*) from forebay.blob where touched_at is null") == 0

@@ -347,3 +347,103 @@ async def test_the_role_of_the_api_makes_no_sheet_of_others_jobs(service: Servic
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 async with service.admin.transaction():
                     await service.admin.execute(sql, *args)
+
+
+# A look at the file, and reading it again.
+
+WRONG = b"Name;Price\nPen;1,50\nInk;2,00\nNib;3,10;4\n"
+
+
+async def test_a_look_at_the_stored_file(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        job = (await upload(ann, WRONG, options=json.dumps({"paused": True}))).json()["jobId"]
+        assert (await ann.get(f"/api/sheets/{job}/preview")).json()["detail"] == "the file has not been received yet"
+        await work(service)
+        seen = (await ann.get(f"/api/sheets/{job}/preview")).raise_for_status().json()
+        assert (seen["kind"], seen["delimiter"], seen["hasHeader"], seen["columns"]) == (
+            "csv",
+            ";",
+            True,
+            ["Name", "Price"],
+        )
+        assert seen["rows"][:2] == [{"line": 2, "cells": ["Pen", "1,50"]}, {"line": 3, "cells": ["Ink", "2,00"]}]
+        assert [(row["line"], bool(row["reason"])) for row in seen["unreadable"]] == [(4, True)]
+        assert (seen["mapping"]["title"], seen["isAll"]) == ("Name", True)
+        other = (await ann.get(f"/api/sheets/{job}/preview", params={"delimiter": ",", "header": False})).json()
+        assert (other["delimiter"], other["hasHeader"], len(other["columns"])) == (",", False, 2)
+        wrong = await ann.get(f"/api/sheets/{job}/preview", params={"encoding": "klingon"})
+        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "file")
+        assert (await bob.get(f"/api/sheets/{job}/preview")).status_code == 404
+
+
+async def test_a_file_is_read_again_with_other_options(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        options = {"paused": True, "delimiter": ",", "header": False}
+        job = (await upload(ann, WRONG, options=json.dumps(options))).json()["jobId"]
+        soon = await ann.post(f"/api/sheets/{job}/reread", json={"options": {}})
+        assert (soon.status_code, soon.json()["detail"]) == (409, "the file has not been received yet")
+        await work(service)
+        assert (await bob.post(f"/api/sheets/{job}/reread", json={"options": {}})).status_code == 404
+        ann.headers["idempotency-key"] = "again"
+        answer = await ann.post(f"/api/sheets/{job}/reread", json={"options": {"delimiter": ";"}})
+        assert answer.status_code == 201, answer.text
+        assert (
+            await ann.post(f"/api/sheets/{job}/reread", json={"options": {"delimiter": ";"}})
+        ).json() == answer.json()
+        del ann.headers["idempotency-key"]
+        new = answer.json()["jobId"]
+        await work(service)
+        seen = (await ann.get(f"/api/sheets/{new}")).json()
+        assert (seen["columns"], seen["delimiter"], seen["received"]) == (["Name", "Price"], ";", len(WRONG))
+        assert (await ann.get(f"/api/jobs/{new}")).json()["state"] == "PAUSED"
+        assert (await ann.get(f"/api/jobs/{job}")).json()["state"] == "CANCELLED"
+        assert [sheet["jobId"] for sheet in (await ann.get("/api/sheets")).json()["sheets"]] == [new]
+        old = (await ann.get(f"/api/sheets/{job}")).json()
+        assert (old["replacedBy"], old["fileId"]) == (new, None)
+        told = f"the file was read again: its sheet is now that of job {new}"
+        for again in (
+            await ann.post(f"/api/sheets/{job}/reread", json={"options": {}}),
+            await ann.get(f"/api/sheets/{job}/preview"),
+        ):
+            assert (again.status_code, again.json()["detail"]) == (409, told)
+        link = (await ann.get(f"/api/files/{seen['fileId']}")).json()["url"]
+        assert (await ann.get(link)).content == WRONG
+        await ann.post(f"/api/jobs/{new}/resume")
+        await work(service)
+        late = await ann.post(f"/api/sheets/{new}/reread", json={"options": {}})
+        assert (late.status_code, late.json()["detail"]) == (
+            409, "rows of this sheet have been processed: upload the file again to read it differently",
+        )  # fmt: skip
+
+
+async def test_a_file_that_could_not_be_read_is_read_again(service: Service) -> None:
+    async with service.client("ann") as ann:
+        job = (await upload(ann, CSV, options=json.dumps({"encoding": "utf-16"}))).json()["jobId"]
+        await work(service)
+        assert (await ann.get(f"/api/sheets/{job}")).json()["problem"] is not None
+        new = (await ann.post(f"/api/sheets/{job}/reread", json={"options": {}})).json()["jobId"]
+        await work(service)
+        seen = (await ann.get(f"/api/sheets/{new}")).json()
+        assert (seen["problem"], seen["columns"]) == (None, ["Name", "EAN"])
+        assert (await ann.get(f"/api/jobs/{new}")).json()["counters"]["notFound"] == 2
+
+
+async def test_an_upload_that_stopped_is_found_in_the_list(service: Service) -> None:
+    async with service.client("ann") as ann:
+        headers = TUS | announced(filename="rows.csv") | {"upload-length": str(len(CSV))}
+        place = (await ann.post("/api/uploads", headers=headers)).headers["location"]
+        await ann.patch(place, content=CSV[:9], headers=BYTES | {"upload-offset": "0"})
+        (sheet,) = (await ann.get("/api/sheets")).json()["sheets"]
+        assert (sheet["received"], sheet["size"], sheet["receivedAt"]) == (9, len(CSV), None)
+
+
+async def test_nobody_passes_on_the_file_of_another(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        await upload(ann)
+        await upload(bob)
+        await work(service)
+    bob_id = await service.admin.fetchval("select id from forebay.owner where name = 'bob'")
+    ids = [row[0] for row in await service.admin.fetch("select id from forebay.sheet order by id")]
+    async with service.admin.transaction():
+        await service.admin.execute("select forebay.enter('forebay_api', $1, null)", bob_id)
+        assert await service.admin.fetchval("select forebay.replace_sheet($1, $2)", *ids) is False

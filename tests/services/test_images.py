@@ -112,6 +112,23 @@ def test_nothing_but_pixels_is_passed_on() -> None:
         assert not any(word in made for word in (b"home", b"secret", b"script", b"Exif"))
 
 
+@pytest.mark.parametrize(
+    ("size", "thumbnails"),
+    [
+        ((1280, 800), [(160, (160, 100)), (320, (320, 200)), (640, (640, 400))]),
+        ((200, 100), [(160, (160, 80)), (320, (200, 100))]),
+        ((16, 16), [(160, (16, 16))]),
+        ((400, 8000), [(160, (32, 640)), (320, (64, 1280)), (640, (128, 2560))]),
+    ],
+    ids=["screen", "small", "icon", "tall"],
+)
+def test_thumbnails(size: tuple[int, int], thumbnails: list[tuple[int, tuple[int, int]]]) -> None:
+    made = images.picture(saved(picture(size=size), "PNG"))
+    assert (made.facts.width, made.facts.height) == size
+    assert [(width, _read(data).size) for width, data in made.thumbnails] == thumbnails
+    assert {_read(data).format for _, data in made.thumbnails} == {"WEBP"}
+
+
 # What is refused.
 
 

@@ -135,3 +135,45 @@ def test_what_is_missing_is_named_with_the_command(monkeypatch: pytest.MonkeyPat
     with pytest.raises(ConfigError) as refused:
         read("<p>words</p>")
     assert str(refused.value) == "pages cannot be read: pip install 'forebay[web]'"
+
+
+READER = """<html><head><title>Mill</title><base href="https://mill.test/docs/"></head>
+<body><nav><a href=/>home</a></nav><article><h1>The mill</h1><h2>Water</h2>
+<p>The miller opens the gate, and the water of the <b>forebay</b> falls onto the wheel. {more}</p>
+<ul><li>one thing</li><li>two things<ul><li>nested</li></ul></li></ul>
+<blockquote>A quote of the <i>miller</i>.</blockquote><pre><code>x = 1
+y = 2</code></pre><p>before <img src="pic.png" alt="A wheel"> after</p><img src="javascript:alert(1)" alt="b">
+<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>
+<p>Last words of the article, and they stay.</p></article></body></html>""".replace(
+    "{more}", "More of the miller. " * 20
+)
+
+
+def test_the_readable_text_has_blocks() -> None:
+    facts = read_page(READER.encode(), "https://mill.test/a", "utf-8", 200)
+    shown = [block.model_dump(exclude_defaults=True) for block in facts.blocks]
+    assert shown[:2] == [{"t": "h", "text": "The mill", "level": 1}, {"t": "h", "text": "Water", "level": 2}]
+    assert [(block["t"], block.get("text", "")[:30]) for block in shown[2:]] == [
+        ("p", "The miller opens the gate, and"),
+        ("li", "one thing"),
+        ("li", "two things"),
+        ("li", "nested"),
+        ("quote", "A quote of the miller."),
+        ("code", "x = 1\ny = 2"),
+        ("p", "before after"),
+        ("img", "A wheel"),
+        ("row", ""),
+        ("row", ""),
+        ("p", "Last words of the article, and"),
+    ]
+    assert [block.level for block in facts.blocks if block.t == "li"] == [1, 1, 2]
+    assert [block.url for block in facts.blocks if block.t == "img"] == ["https://mill.test/docs/pic.png"]
+    assert [block.cells for block in facts.blocks if block.t == "row"] == [["a", "b"], ["1", "2"]]
+
+
+def test_blocks_change_nothing_about_the_text() -> None:
+    """A page whose text changed with a release would be recorded as changed."""
+    from trafilatura import extract
+
+    text = extract(READER, include_comments=False, include_tables=True)
+    assert read_page(READER.encode(), "https://mill.test/a", "utf-8", 200).text == text

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 << 20
 MAX_PIXELS = 50_000_000
 MAX_SIDE = 60_000
+WIDTHS = (160, 320, 640)  # of thumbnails
 
 PACKAGES = ("PIL", "blurhash_rs")
 MISSING = "images need packages that are not installed: pip install 'forebay[images]'"
@@ -102,6 +103,30 @@ def thumbnail(source: bytes | Path, box: tuple[int, int], quality: int = 80) -> 
         small = _shrunk(image, box)
         small = small.convert("RGBA" if small.has_transparency_data else "RGB")
     return _saved(small, "WEBP", quality=quality, method=4)
+
+
+class Picture(NamedTuple):
+    """Facts about an image, and thumbnails in WebP with their widths, the smallest first."""
+
+    facts: ImageFacts
+    thumbnails: list[tuple[int, bytes]]
+
+
+def picture(source: bytes | Path) -> Picture:
+    """Inspect an image and make its thumbnails; none is larger than needed for an image that is small itself.
+
+    Raises: the same as `inspect`.
+    """
+    facts = inspect(source)
+    widths = [width for place, width in enumerate(WIDTHS) if place == 0 or WIDTHS[place - 1] < facts.width]
+    large = thumbnail(source, _tall(widths[-1]))
+    # The smaller ones are made of the largest: the image is decoded once more only.
+    return Picture(facts, [*((width, thumbnail(large, _tall(width))) for width in widths[:-1]), (widths[-1], large)])
+
+
+def _tall(width: int) -> tuple[int, int]:
+    """A box for pages and posters, which are higher than wide."""
+    return width, 4 * width
 
 
 def jpeg(source: bytes | Path, max_side: int, quality: int = 85) -> bytes:

@@ -59,6 +59,20 @@ def key_of(object_: ObjectId) -> str:
     return f"{digest[:2]}/{digest[2:]}-{object_.life}"
 
 
+@asynccontextmanager
+async def local_object(store: Store, object_: ObjectId) -> AsyncGenerator[Path]:
+    """An object as a read-only local file: that of the store, or a temporary copy.
+
+    Raises: ContentMissing; ResourceError when the disk is full.
+    """
+    if (path := store.path(key_of(object_))) is not None:
+        yield path
+        return
+    chunks = await store.open(key_of(object_))
+    async with spooled(chunks, store.spool) as spool:
+        yield await spool.into_file()
+
+
 class Blobs:
     """The blobs of a store and their rows."""
 
@@ -168,12 +182,8 @@ class Blobs:
         Raises: ContentMissing; ResourceError when the disk is full.
         """
         blob = await self._find(sha256)
-        if (path := self.store.path(key_of(blob.object))) is not None:
+        async with local_object(self.store, blob.object) as path:
             yield path
-            return
-        chunks = await self.store.open(key_of(blob.object))
-        async with spooled(chunks, self.store.spool) as spool:
-            yield await spool.into_file()
 
     async def _find(self, sha256: str) -> Blob:
         blob = await files.find_blob(self._pool, bytes.fromhex(sha256))

@@ -14,6 +14,8 @@ from forebay.types import Rows, Statement
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import asyncpg
+
     from forebay.db.pool import Connection, Pool
 
 load = statements("forebay.storage")
@@ -57,6 +59,17 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """What is known of a file that is a picture."""
+
+    file_id: int
+    width: int
+    height: int
+    blurhash: str
+    widths: list[int]  # of its thumbnails, the smallest first
+
+
+@dataclass(frozen=True, slots=True)
 class Referenced:
     """A blob that files refer to, with the ids of some of them."""
 
@@ -92,6 +105,14 @@ def insertion(file_id: int, owner_id: int, sha256: bytes, name: str, media_type:
     """The statement that adds a file with the id from `touch`."""
     row = {"id": file_id, "owner_id": owner_id, "sha256": sha256, "name": name, "media_type": media_type}
     return Rows("forebay.file", [row])
+
+
+def write_picture(picture: Picture, owner_id: int, thumbnails: Sequence[tuple[int, bytes]]) -> Statement:
+    """The statement that adds what is known of a file, if it was added before; thumbnails are ids and hashes of stored
+    contents, in the order of `widths`."""
+    about = (picture.file_id, owner_id, picture.width, picture.height, picture.blurhash, picture.widths)
+    ids, hashes = [each[0] for each in thumbnails], [each[1] for each in thumbnails]
+    return Statement(load("write_picture"), (*about, ids, hashes))
 
 
 def deletion(owner_id: int, file_ids: Sequence[int]) -> Statement:
@@ -135,11 +156,26 @@ async def find_blob(pool: Pool, sha256: bytes) -> Blob | None:
 
 async def get(conn: Connection, file_id: int) -> File | None:
     """The file, if the caller may see it."""
-    row = await fetch_row(conn, load("get_file"), file_id)
+    return _file(await fetch_row(conn, load("get_file"), file_id))
+
+
+async def thumbnail(conn: Connection, file_id: int, width: int) -> File | None:
+    """The thumbnail of a file that is at least that wide, or else the widest; None if there is none that the caller may
+    see."""
+    return _file(await fetch_row(conn, load("get_thumbnail"), file_id, width))
+
+
+def _file(row: asyncpg.Record | None) -> File | None:
     if row is None:
         return None
     values = dict(row)
     return File(object=ObjectId(values.pop("sha256"), values.pop("life")), **values)
+
+
+async def pictures(conn: Connection, file_ids: Sequence[int]) -> dict[int, Picture]:
+    """What is known of those of the files that are pictures, by their ids."""
+    rows = await fetch(conn, load("list_pictures"), list(file_ids)) if file_ids else []
+    return {row["file_id"]: Picture(**dict(row)) for row in rows}
 
 
 # Cleaning and checking.

@@ -35,6 +35,7 @@ _CONTENT: dict[int | str, dict[str, Any]] = {
     412: {"description": "`If-Match` does not match"},
     416: {"description": "The range is outside the file"},
 }
+_THUMBNAIL = _CONTENT | {200: {"description": "The thumbnail", "content": {"image/webp": {}}}}
 Disposition = Annotated[
     Literal["inline", "attachment"],
     Query(description="`inline` shows images, PDF, sound, video and plain text; other types are always downloaded"),
@@ -116,6 +117,31 @@ async def get_content(
         request.headers,
         inline=disposition == "inline",
         cache="private, no-cache",
+        head=request.method == "HEAD",
+    )
+
+
+@router.get("/api/files/{file_id}/thumbnail", responses=_THUMBNAIL, response_class=Response)
+@router.head("/api/files/{file_id}/thumbnail", responses=_THUMBNAIL, response_class=Response)
+async def get_thumbnail(
+    file_id: FileId,
+    who: Reader,
+    pools: RolePoolsDep,
+    file_access: FileAccessDep,
+    request: Request,
+    w: Annotated[Literal["160", "320", "640"], Query(description="width in pixels; no image is enlarged")] = "320",
+) -> Response:
+    """A small version of a picture in WebP. The content of a file never changes, so browsers may keep it."""
+    async with pools.of(who) as conn:
+        file = await files.thumbnail(conn, file_id, int(w))
+    if file is None:
+        raise NotFoundError("file", f"there is no thumbnail of file {file_id}")
+    return await answers.answer(
+        file_access.store,
+        file,
+        request.headers,
+        inline=True,
+        cache="private, max-age=31536000, immutable",
         head=request.method == "HEAD",
     )
 

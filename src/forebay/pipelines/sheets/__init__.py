@@ -6,7 +6,7 @@ package = PipelinePackage(
     "sheets",
     __name__,
     pipelines=("steps", "intake", "exports", "catalogue_rows"),
-    routes=("routes.sheets", "routes.exports", "routes.catalogues"),
+    routes=("routes.sheets", "routes.reading", "routes.exports", "routes.catalogues"),
     settings="settings:SheetsSettings",
     metrics="metrics:METRICS",
     commands={

@@ -31,6 +31,7 @@ class SheetSummary(Model):
     created_at: datetime
     received_at: datetime | None
     read_at: datetime | None
+    received: int = Field(description="bytes received; an upload can be continued while there are fewer than `size`")
 
 
 class ListedSheet(SheetSummary):
@@ -54,7 +55,7 @@ class SheetInfo(SheetSummary):
     """A sheet with all facts about its file."""
 
     path: str | None
-    received: int = Field(description="bytes received")
+    replaced_by: Id | None = Field(description="the job of the sheet that took its file, to read it again")
     file_id: Id | None = Field(description="the stored file")
     columns: list[str] | None
     mapping: dict[str, str] | None = Field(description="the column of each field")
@@ -84,6 +85,54 @@ class ChangedSheet(Strict):
     providers: list[Annotated[str, Field(max_length=50)]] | None = Field(default=None, max_length=50)
 
 
+class ReadOptions(Strict):
+    """How to read the file: these replace the options of the upload; null: detect it."""
+
+    header: bool | None = Field(default=None, description="whether the first row has the column names")
+    encoding: Annotated[str, Field(max_length=40)] | None = None
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    sheet: Annotated[str, Field(max_length=200)] | None = Field(default=None, description="name of the worksheet")
+
+
+class Reread(Strict):
+    options: ReadOptions
+
+
+class SheetRef(Model):
+    """The sheet that replaces the one that was read before."""
+
+    job_id: Id
+    sheet_id: Id
+
+
+class PreviewRow(Model):
+    line: int
+    cells: list[str]
+
+
+class UnreadableRow(Model):
+    line: int
+    reason: str
+
+
+class SheetPreview(Model):
+    """The beginning of a file, as it would be read."""
+
+    kind: SheetKind
+    encoding: str | None
+    delimiter: str | None
+    quote: str | None
+    tab: str | None
+    tabs: list[str] | None
+    has_header: bool | None
+    columns: list[str]
+    mapping: dict[str, str]
+    suggestions: list[FieldSuggestion]
+    rows: list[PreviewRow] = Field(description="the first rows, at most 200 together with `unreadable`")
+    unreadable: list[UnreadableRow] = Field(description="rows among them that cannot be read")
+    is_all: bool = Field(description="whether the file has no more rows")
+
+
 _SUMMARY = tuple(SheetSummary.model_fields)
 
 
@@ -93,16 +142,17 @@ def listed_sheet(row: asyncpg.Record) -> ListedSheet:
         ended = row["done"] + row["skipped"] + row["not_found"] + row["error"]
         named = {name: row[name] for name in ("total", "done", "skipped", "not_found", "error")}
         counters = Counters(pending=row["total"] - ended, **named)
-    return ListedSheet(**{name: row[name] for name in _SUMMARY}, state=row["state"], counters=counters)
+    values = {name: row[name] for name in _SUMMARY} | {"received": row["received"] or 0}
+    return ListedSheet(**values, state=row["state"], counters=counters)
 
 
 def sheet_info(sheet: Sheet) -> SheetInfo:
     mapping: dict[str, Any] = sheet.mapping or {}
     layout: dict[str, Any] = sheet.layout or {}
     return SheetInfo(
-        **{name: getattr(sheet, name) for name in _SUMMARY},
+        **{name: getattr(sheet, name) for name in _SUMMARY} | {"received": sheet.received or 0},
         path=sheet.path,
-        received=sheet.received or 0,
+        replaced_by=None if sheet.replaced_by is None else str(sheet.replaced_by),
         file_id=None if sheet.file_id is None else str(sheet.file_id),
         columns=sheet.columns,
         mapping=mapping.get("fields"),

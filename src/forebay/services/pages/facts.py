@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -40,6 +40,17 @@ class Feed(_Fact):
     media_type: str
 
 
+class Block(_Fact):
+    """A part of the readable text: a heading (h), paragraph (p), item of a list (li), quote, code, row of a table, or
+    picture (img). `level` is that of a heading or list; of a picture, `text` describes it."""
+
+    t: Literal["h", "p", "li", "quote", "code", "row", "img"]
+    text: str = ""
+    level: int | None = None
+    cells: list[str] | None = None
+    url: str | None = None
+
+
 class PageFacts(_Fact):
     """A page; for kinds other than `PageKind.PAGE` only `kind`, `reason` and `refresh_url` are meaningful."""
 
@@ -73,6 +84,8 @@ class PageFacts(_Fact):
     json_ld: list[dict[str, Json]]
 
     text: str
+    blocks: list[Block]
+    """The same text with its structure; empty if only the visible text is known."""
     word_count: int
     reading_minutes: int
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from forebay.services.download.partial_file import PartialFile
     from forebay.services.download.resuming import Downloaded
     from forebay.services.egress import Fetched, FetchRequest, Http
-    from forebay.services.pages.facts import PageFacts
+    from forebay.services.pages.facts import Block, PageFacts
     from forebay.services.pdf import PdfFacts
 
 PDF_BYTES = 64 << 20
@@ -88,6 +88,7 @@ class FetchedPage:
     etag: str | None = None
     last_modified: str | None = None
     text: str = ""
+    blocks: list[Block] = field(default_factory=list["Block"])
     notes: list[str] = field(default_factory=list[str])  # remarks for the owner
     problem: str | None = None  # why it is incomplete
     is_unrendered: bool = False  # needs a browser, and there was none: read it again once there is one
@@ -286,6 +287,7 @@ def _of_facts(facts: PageFacts, fetched: Fetched) -> FetchedPage:
         reading_minutes=facts.reading_minutes,
         facts=facts.model_dump(mode="json", include=_KEPT),
         text=facts.text,
+        blocks=facts.blocks,
         **_validators(fetched),
     )
 

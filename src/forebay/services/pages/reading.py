@@ -70,7 +70,8 @@ def read_page(
     things = jsonld.read_json_ld(node.text() for node in tree.css('script[type="application/ld+json" i]')[:50])
     signals = _signals(tree, head, url, status, said)
     judged = judge(signals)
-    text = readable_text(source) or signals.text
+    readable, blocks = readable_text(source, head.base)
+    text = readable or signals.text
     words, minutes = count_words(text)
     canonical, hint = read_canonical(head, url)
     refresh_url, refresh_after = read_refresh(head.refresh or said.get("refresh"), head.base)
@@ -99,6 +100,7 @@ def read_page(
         twitter=head.under("twitter:"),
         json_ld=things,
         text=text,
+        blocks=blocks,
         word_count=words,
         reading_minutes=minutes,
     )

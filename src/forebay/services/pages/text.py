@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+import unicodedata
+from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError
+from forebay.services.pages.blocks import read_blocks
 from forebay.services.pages.cleaning import line, lines
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
+
+    from forebay.services.pages.facts import Block
 
 LONGEST_TEXT = 200_000
 _MOST_TAGS = 100_000  # the time of trafilatura grows faster than linearly
@@ -35,12 +39,30 @@ def visible_text(tree: LexborHTMLParser) -> str:
     return _SPACES.sub(" ", lines(body.text(separator=" "), LONGEST_TEXT)) if body is not None else ""
 
 
-def readable_text(html: str) -> str:
-    """The main text of the page, without menus; None if it cannot be determined."""
+def readable_text(html: str, base: str) -> tuple[str, list[Block]]:
+    """The main text of the page, without menus, and its blocks; empty if it cannot be determined."""
     if html.count("<") > _MOST_TAGS:
-        return ""
+        return "", []
     try:
-        from trafilatura import extract  # noqa: PLC0415 - an extra
+        from trafilatura import bare_extraction  # noqa: PLC0415 - an extra
+        from trafilatura.xml import xmltotxt  # noqa: PLC0415
     except ImportError as missing:
         raise ConfigError("pages cannot be read: pip install 'forebay[web]'") from missing
-    return lines(extract(html, include_comments=False, include_tables=True), LONGEST_TEXT)
+    found: Any = bare_extraction(html, include_comments=False, include_tables=True, include_images=True)
+    if found is None or found.body is None:
+        return "", []
+    blocks = read_blocks(found.body, base)
+    _without_pictures(found.body)
+    return lines(unicodedata.normalize("NFC", xmltotxt(found.body, include_formatting=False)), LONGEST_TEXT), blocks
+
+
+def _without_pictures(body: Any) -> None:
+    """Remove pictures; the text around them stays, with one space."""
+    for node in list(body.iter("graphic")):
+        parent, before, tail = node.getparent(), node.getprevious(), node.tail or ""
+        holder, name = (parent, "text") if before is None else (before, "tail")
+        text = getattr(holder, name) or ""
+        joined = f"{text.rstrip()} {tail.lstrip()}" if text.strip() and tail.strip() else text + tail
+        setattr(holder, name, joined)
+        node.tail = None
+        parent.remove(node)

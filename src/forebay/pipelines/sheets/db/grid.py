@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 Shape = Literal["plain", "typed", "harmless", "object"]
 ColumnType = Literal["own", "number", "text"]
+ColumnKind = Literal["own", "read", "found", "meta"]
+CellType = Literal["text", "number", "link", "image", "status", "score"]
 GROUPS = ("read", "warnings")  # optional groups of columns
 
 _STEP = 20_000  # items per statement
+_SEARCHED = 5000  # rows whose cells are searched for one page
 _LONG = 86_400.0  # seconds; a statement waits for the reader of its rows
 # Characters that JSON does not contain, so that nothing is quoted.
 _AS_IT_IS = {"quote": "\x01", "escape": "\x01", "delimiter": "\x02"}
@@ -43,32 +46,68 @@ class GridSelection:
 
 
 @dataclass(frozen=True, slots=True)
+class GridColumn:
+    """A column: its key, its title, where its cells come from, and how they are shown."""
+
+    key: str
+    title: str
+    kind: ColumnKind
+    type: CellType
+
+
+@dataclass(frozen=True, slots=True)
 class GridRows:
-    columns: list[str]
+    columns: list[GridColumn]
     rows: list[asyncpg.Record]
     next_after: int | None
+    total: int
+    searched_to: int | None  # of a search: the last row that was searched
+
+
+@dataclass(frozen=True, slots=True)
+class GridFilter:
+    """Selects rows of a page: with one of the statuses, and with this text in a cell; None: all."""
+
+    statuses: Sequence[str] | None = None
+    text: str | None = None
 
 
 async def page(
-    conn: Connection,
-    job_id: int,
-    after: int,
-    statuses: Sequence[str] | None,
-    size: int,
-    show: Sequence[str] = (),
+    conn: Connection, job_id: int, after: int, where: GridFilter, size: int, show: Sequence[str] = ()
 ) -> GridRows:
     """Rows of the grid of a job in order, and the position after the page. A page may be short before the end.
 
     Raises: NotFoundError; ConflictError when the job is not made of a sheet; RequestError for unknown groups.
     """
     async with translating_errors():
-        columns = (await _columns(conn, job_id, show))["names"]
+        about = await conn.fetchrow(load("grid_details"), job_id, list(show))
+        assert about is not None  # noqa: S101 - otherwise the function raises
+        most = size if where.text is None else max(size, _SEARCHED)
         found = await conn.fetchrow(
-            "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
+            "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)",
+            job_id,
+            after,
+            where.statuses,
+            most,
         )
         assert found is not None  # noqa: S101 - the function returns one row
-        rows = await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)) if found["ns"] else []
-    return GridRows(list(columns), rows, found["next_after"])
+        rows, more = await _matching(conn, job_id, found, where.text, size, show)
+    names = ("keys", "names", "kinds", "types")
+    columns = [GridColumn(*values) for values in zip(*(about[name] for name in names), strict=True)]
+    searched_to = None if where.text is None else more or about["total"]
+    return GridRows(columns, rows, more, about["total"], searched_to)
+
+
+async def _matching(
+    conn: Connection, job_id: int, found: asyncpg.Record, text: str | None, size: int, show: Sequence[str]
+) -> tuple[list[asyncpg.Record], int | None]:
+    """Those of the found rows that have the text, and the position after them."""
+    if not found["ns"]:
+        return [], found["next_after"]
+    if text is None:
+        return await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)), found["next_after"]
+    rows = await conn.fetch(load("search_grid"), job_id, found["ns"], list(show), text, size + 1)
+    return (rows[:size], rows[size - 1]["n"]) if len(rows) > size else (rows, found["next_after"])
 
 
 async def is_sheet(conn: Connection, job_id: int) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from forebay.db.calls import execute, fetch, fetch_row
+from forebay.db.calls import execute, fetch, fetch_row, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.intake.db import AddedFile, FileTerms, tidied, to_text
 from forebay.pipelines.sheets.db.sql import load
@@ -49,6 +49,7 @@ class Sheet:
     received_at: datetime | None
     read_at: datetime | None
     received: int
+    replaced_by: int | None
     now_ms: int
 
 
@@ -109,6 +110,16 @@ async def change(
         await fetch_row(conn, load("map_sheet"), job_id, None if mapping is None else to_text(mapping), chosen)
         is not None
     )
+
+
+async def rows_have_started(conn: Connection, job_id: int) -> bool:
+    """Whether rows of its job are being processed, or have been."""
+    return bool(await fetch_value(conn, load("rows_have_started"), job_id))
+
+
+async def replace(conn: Connection, old_id: int, new_id: int) -> bool:
+    """Pass the stored file on to a new sheet of the acting owner; False: somebody else has done so meanwhile."""
+    return bool(await fetch_value(conn, load("replace_sheet"), old_id, new_id))
 
 
 async def rotate_providers(conn: Connection, job_id: int) -> None:

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import Field
 
 from forebay.api import idempotency, paging
 from forebay.api.auth.authentication import Reader, Writer
 from forebay.api.deps import After, FileAccessDep, JobId, PageSize, RolePoolsDep, SettingsDep
-from forebay.api.models import FromJson, Id, Model, State, Status
+from forebay.api.models import FromJson, Id, Model, Next, State, Status
 from forebay.api.problems import Problem
 from forebay.api.routes.files import link_to
 from forebay.api.routes.items import Statuses, UserId, chosen
@@ -49,12 +50,26 @@ class GridRow(Model):
     cells: list[str | None]
 
 
+class GridColumn(Model):
+    """A column of a grid."""
+
+    key: str = Field(description="does not depend on the title: `own:` and the name in the file, `found:price`, `line`")
+    title: str
+    kind: Literal["own", "read", "found", "meta"] = Field(
+        description="own: of the file; read: its normalized value; found: of the match; meta: about the row"
+    )
+    type: Literal["text", "number", "link", "image", "status", "score"]
+
+
 class GridPage(Model):
     """Rows of cells, as in exports."""
 
     columns: list[str]
+    column_details: list[GridColumn] = Field(description="in the same order as `columns`")
     rows: list[GridRow]
-    next: str | None
+    total: int = Field(description="rows of the grid; they have the numbers 1 to `total`, without gaps")
+    searched_to: int | None = Field(description="with `q`: the number of the last row that was searched")
+    next: Next
 
 
 class ExportRef(Model):
@@ -99,17 +114,36 @@ async def get_grid(
     statuses: Statuses = None,
     show: Show = None,
     after: After = None,
+    first: Annotated[Number, Query(alias="from", description="number of the first row, instead of `after`")] = None,
+    q: Annotated[str | None, Query(max_length=200, description="only rows with this text in a cell")] = None,
 ) -> GridPage:
-    """The rows of a sheet with their matches, in the order of the file: the same cells as in exports. A page may be
-    short while there is a `next`."""
-    start = 0 if after is None else paging.decode(after, paging.small)[0]
+    """The rows of a sheet with their matches, in the order of the file: the same cells as in exports.
+
+    Rows have the numbers 1 to `total` without gaps, so that `from` reaches any of them; of rows with the same key only
+    the first has a number. With `q`, a request searches a limited number of rows: `searchedTo` says how far, and `next`
+    continues. A page may be short while there is a `next`."""
+    if first is not None and after is not None:
+        raise Problem(422, "cannot be combined with `after`", field="query.from")
+    if q is not None and "\0" in q:
+        raise Problem(422, "must not contain a NUL character", field="query.q")
+    start = paging.decode(after, paging.small)[0] if after is not None else (first or 1) - 1
     groups = _groups(show)
+    where = grids.GridFilter(chosen(statuses), q or None)
     async with pools.of(who) as conn:
-        page = await grids.page(conn, job_id, start, chosen(statuses), size, groups)
+        page = await grids.page(conn, job_id, start, where, size, groups)
     more = page.next_after
     paging.tell("grid", [row["n"] for row in page.rows], more)
-    rows = [GridRow(id=row["n"], status=row["status"], cells=row["cells"]) for row in page.rows]
-    return GridPage(columns=page.columns, rows=rows, next=None if more is None else paging.encode(more))
+    return GridPage(
+        columns=[column.title for column in page.columns],
+        column_details=[
+            GridColumn(key=column.key, title=column.title, kind=column.kind, type=column.type)
+            for column in page.columns
+        ],
+        rows=[GridRow(id=row["n"], status=row["status"], cells=row["cells"]) for row in page.rows],
+        total=page.total,
+        searched_to=page.searched_to,
+        next=None if more is None else paging.encode(more),
+    )
 
 
 def _groups(show: str | None) -> list[str]:

@@ -62,6 +62,7 @@ CREATE TABLE forebay.sheet (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     received_at timestamp with time zone,
     read_at timestamp with time zone,
+    replaced_by bigint,
     CONSTRAINT sheet_name_check CHECK (((length(name) >= 1) AND (length(name) <= 500))),
     CONSTRAINT sheet_size_check CHECK ((size >= 0))
 );

@@ -1,7 +1,7 @@
 -- Declares the owners of files and blobs, and the rights of the service's roles.
 
 -- Only workers add files, because they have the content: a role that could add a file could read any blob.
-select forebay.own('file', 'select, delete');
+select forebay.own('file', 'select, delete'), forebay.own('picture', 'select');
 
 -- Blobs are visible through files only: owners cannot find out what others have.
 select forebay.add_policy('blob', 'of_files',
