@@ -21,7 +21,10 @@ const SHOWN = 10;
 
 /** Put something in, see it happen, see what needs you. */
 export default function Home() {
-  const hasBookmarks = useApp().pipelines.some((pipeline) => pipeline.package === "bookmarks");
+  const { pipelines } = useApp();
+  const hasBookmarks = pipelines.some((pipeline) => pipeline.package === "bookmarks");
+  // Reading a file or writing an export is part of something else, which is listed itself.
+  const internal = new Set(pipelines.filter((pipeline) => pipeline.internal).map((pipeline) => pipeline.name));
   const newest = useQuery(jobsQuery(NEWEST));
   const running = useQuery(jobsQuery({ state: "RUNNING", pageSize: 60 }));
   const paused = useQuery(jobsQuery({ state: "PAUSED", pageSize: 60 }));
@@ -50,7 +53,10 @@ export default function Home() {
         {isEmpty && <First />}
         <Running jobs={open} shown={SHOWN} hasMore={hasMore} />
         <SavedCards saved={saved.data ?? []} open={openLinks} />
-        <Recent jobs={jobs.filter((job) => !isOpen(job) && !isLink(job.pipeline))} saved={saved.data ?? []} />
+        <Recent
+          jobs={jobs.filter((job) => !isOpen(job) && !isLink(job.pipeline) && !internal.has(job.pipeline))}
+          saved={saved.data ?? []}
+        />
       </div>
     </Page>
   );

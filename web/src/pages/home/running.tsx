@@ -63,13 +63,15 @@ function RunningJob({ job }: { job: Job }) {
       </span>
       <span>
         <Bar counts={countsOf(job)} label={title} />
-        <span className={css.side}>
-          <Amount value={total - pending} /> of <Amount value={total} /> {total === 1 ? noun : `${noun}s`}
+        <span className={css.under}>
+          <span>
+            <Amount value={total - pending} /> of <Amount value={total} /> {total === 1 ? noun : `${noun}s`}
+          </span>
+          {job.etaSeconds !== null && !isPaused && <span>{duration(job.etaSeconds)} left</span>}
         </span>
       </span>
-      <span className={css.side}>
+      <span>
         <Pill status={job.state} />
-        {job.etaSeconds !== null && !isPaused && <> {duration(job.etaSeconds)} left</>}
       </span>
       <Button
         icon
