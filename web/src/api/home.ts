@@ -6,6 +6,8 @@ import { api, queryClient, type Schema, take } from "./client";
 
 export type Saved = Schema<"Bookmark">;
 export type Letter = Schema<"DeadLetter">;
+export type Letters = Schema<"DeadLetterPage">;
+export type Queue = Schema<"Queue">;
 
 export const LETTERS = 200;
 

@@ -108,6 +108,9 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
           <Box />
         )}
         <div className={css.right}>
+          <Button look="plain" icon aria-label="All commands" shortcut="Ctrl+K" onClick={() => setOpen("palette")}>
+            <CommandIcon />
+          </Button>
           <Button look="plain" icon aria-label="Keys" shortcut="?" onClick={() => setOpen("help")}>
             <HelpCircle />
           </Button>

@@ -1,7 +1,7 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { usePipeline } from "~/api/app";
-import { LETTERS, newestLettersQuery, parkedQuery, retry } from "~/api/home";
+import { LETTERS, type Letters, type Queue, retry } from "~/api/home";
 import { toast } from "~/shell/toasts";
 import { Button, buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
@@ -12,14 +12,11 @@ import css from "./home.module.css";
 const SHOWN = 4;
 
 /** What only a person can decide; nothing if there is nothing. */
-export function NeedsYou() {
-  const letters = useQuery(newestLettersQuery);
-  const parked = useQuery(parkedQuery);
-  const found = troubles(letters.data?.deadLetters ?? []);
-  const waiting = parked.data ?? [];
-  if (found.length === 0 && waiting.length === 0) return null;
+export function NeedsYou({ page, parked }: { page: Letters | undefined; parked: Queue[] }) {
+  const found = troubles(page?.deadLetters ?? []);
+  if (found.length === 0 && parked.length === 0) return null;
   const more = found.length - SHOWN;
-  const isCut = Boolean(letters.data?.next);
+  const isCut = Boolean(page?.next);
   return (
     <section className={css.section} aria-labelledby="needs">
       <div className={css.head}>
@@ -29,7 +26,7 @@ export function NeedsYou() {
         )}
       </div>
       <div className={css.needs}>
-        {waiting.map((queue) => (
+        {parked.map((queue) => (
           <Notice key={queue.queue} kind="warn" title={`${queue.pipeline}: ${queue.step} needs set-up`}>
             {sentence(queue.parked ?? "")} {plural(queue.pending + queue.onHold, "task")} wait.
           </Notice>

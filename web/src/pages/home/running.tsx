@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Pause, Play } from "lucide-react";
 import { usePipeline } from "~/api/app";
-import { countsOf, type Job, useSteerJob } from "~/api/jobs";
+import { countsOf, isOpen, type Job, useSteerJob } from "~/api/jobs";
 import { duration } from "~/format";
 import { toast } from "~/shell/toasts";
 import { Amount } from "~/ui/amount";
@@ -78,6 +78,7 @@ function RunningJob({ job }: { job: Job }) {
         look="plain"
         aria-label={`${isPaused ? "Resume" : "Pause"} job ${job.id}`}
         busy={steer.isPending}
+        disabled={!isOpen(job)}
         onClick={press}
       >
         {isPaused ? <Play /> : <Pause />}
