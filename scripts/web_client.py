@@ -28,7 +28,7 @@ _PRIMITIVES = {"string": "string", "integer": "number", "number": "number", "boo
 
 
 def text(document: dict[str, Any]) -> str:
-    schemas = document.get("components", {}).get("schemas", {})
+    schemas = dict(_definitions(document["paths"])) | document.get("components", {}).get("schemas", {})
     problem = _first_problem(document)
     lines = [HEAD, "export interface paths {"]
     lines += [line for path, item in document["paths"].items() for line in _path(path, item)]
@@ -36,6 +36,14 @@ def text(document: dict[str, Any]) -> str:
     lines += [f"    {_key(name)}: {_type(schema, 2)};" for name, schema in sorted(schemas.items())]
     lines += ["  };", "}", f"export type Problem = {_type(problem, 0)};", ""]
     return "\n".join(lines)
+
+
+def _definitions(part: Any) -> Iterator[tuple[str, Any]]:
+    """Schemas that a body defines for itself, beside those of the components."""
+    if isinstance(part, dict):
+        yield from part.get("$defs", {}).items()
+    for inside in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _definitions(inside)
 
 
 def _first_problem(document: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forebay.engine.db.overview import DeadLetterRow
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-GUIDE = Guide("http://127.0.0.1:18311", "admin", f"http://127.0.0.1:18311/sign-in#fbl_{'x' * 43}")
+GUIDE = Guide("http://127.0.0.1:18311", "admin", f"http://127.0.0.1:18311/#fbl_{'x' * 43}")
 
 
 def job(number: int, **counts: int) -> JobRow:
@@ -58,7 +58,7 @@ def test_at_80_by_24_all_of_it_is_seen_all_the_time() -> None:
     lines = screen(view)
     assert len(lines) <= 24
     text = "\n".join(lines)
-    for words in ("Open     http://127.0.0.1:18311", "Sign in  as administrator", "bookmarks add URL", "ingest FILE"):
+    for words in ("Open     this link: it signs in as administrator", "bookmarks add URL", "ingest FILE"):
         assert words in text
     assert str(GUIDE.link) in lines  # alone, and whole
     assert "the worker is starting" in text
@@ -88,7 +88,7 @@ def test_the_link_goes_when_it_has_been_used() -> None:
     before, after = GUIDE.lines(answers=False), GUIDE.lines(signed_in=True)
     assert "(starting)" in before[0].plain
     assert not any("#" in line.plain for line in after)
-    assert "http://127.0.0.1:18311/sign-in  as admin" in after[1].plain
+    assert after[0].plain == "Open     http://127.0.0.1:18311  as admin"
 
 
 async def test_a_credential_is_made_only_for_a_person_who_needs_one(dsn: str) -> None:

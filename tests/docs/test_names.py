@@ -62,7 +62,7 @@ def test_routes() -> None:
 
 
 def test_functions_and_classes() -> None:
-    """What a page calls in its text, as `http.get(…)`, is defined in our code, unless it is of other projects or the web app."""
+    """What a page calls in its text, as `http.get(…)`, is in our code, except in pages about others and the web app."""
     own = [page for page in PAGES if page.name not in {"coming-from.md", "django.md", "web.md"}]
     sources = [path.read_text("utf-8") for path in (ROOT / "src").rglob("*") if path.suffix in {".py", ".sql"}]
     defined = {

@@ -14,16 +14,22 @@ def _link(site: Site, name: str) -> str:
         async with admin_of(site.service.dsn) as conn:
             return await sign_in_link(conn, await account_named(conn, name), "test")
 
-    return f"/sign-in#{site.run(make())}"
+    return site.run(make())
 
 
-def test_a_link_signs_in_and_shows_home(site: Site) -> None:
+def test_the_link_of_up_signs_in_and_shows_home_once(site: Site) -> None:
     visitor = site.visitor()
     visitor.allowed = {401}
-    page = visitor.open(_link(site, "ann"))
-    page.get_by_role("button", name="Sign in").click()
+    secret = _link(site, "ann")
+    page = visitor.open(f"/#{secret}")
     expect(page.get_by_role("heading", name="Home", level=1)).to_be_attached()
+    expect(page.get_by_role("heading", name="Begin here")).to_be_visible()
     assert page.url == f"{site.url}/"
+    visitor.axe()
+    other = site.visitor()
+    other.allowed = {401}
+    again = other.open(f"/#{secret}")
+    expect(again.get_by_text("This link is unknown, expired or already used.")).to_be_visible()
 
 
 def test_a_visitor_signs_in_and_comes_to_the_page_of_the_link(site: Site) -> None:

@@ -5,8 +5,10 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "~/api/client";
+import { followLink } from "./link";
 import { router } from "./routes";
 
+await followLink();
 createRoot(document.getElementById("app")!).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

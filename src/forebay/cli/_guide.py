@@ -29,7 +29,7 @@ _EVERY = 2.0  # seconds between checks whether the API answers and the administr
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """`link` is a one-time sign-in link; None when the administrator has a password, or the output is a log."""
+    """`link` opens the web app and signs in once. None: the administrator has a password, or the output is a log."""
 
     address: str | None
     admin: str = ""
@@ -42,11 +42,11 @@ class Guide:
         if self.address is None:
             return [Text("The API is not installed: pip install 'forebay[api]'", style="yellow"), *self._commands()]
         state = "" if answers else "  (starting)"
-        lines = [_line("Open", self.address, state)]
         if self.link is not None and not signed_in:
-            lines += [Text("Sign in  as administrator, once, within an hour:"), _address(self.link)]
+            lines = [Text(f"Open     this link: it signs in as administrator, once, within an hour{state}")]
+            lines.append(_address(self.link))
         else:
-            lines.append(_line("Sign in", f"{self.address}/sign-in", f"  as {self.admin}"))
+            lines = [_line("Open", self.address, state or f"  as {self.admin}")]
         lines += self._commands()
         return [*lines, Text(self.moved, style="yellow")] if self.moved else lines
 
@@ -88,7 +88,7 @@ async def make(settings: Settings, dsn: str, port: int | None, moved: str, *, fo
         if not for_a_person or await _has_password(conn, account):
             return Guide(address, account.name, moved=moved)
         secret = await accounts.sign_in_link(conn, account, "forebay up")
-    return Guide(address, account.name, f"{address}/sign-in#{secret}", account.signed_in_at, moved)
+    return Guide(address, account.name, f"{address}/#{secret}", account.signed_in_at, moved)
 
 
 async def _has_password(conn: Connection, account: Account) -> bool:

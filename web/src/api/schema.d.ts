@@ -1841,6 +1841,10 @@ export interface components {
       created: boolean;
       items: number;
     };
+    KeyUnique: {
+      states?: ("QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED")[] | null;
+      periodSeconds?: number | null;
+    };
     Kickoff: {
       settled: number;
       job: components['schemas']["Job"] | components['schemas']["Reference"];

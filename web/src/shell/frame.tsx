@@ -1,4 +1,4 @@
-import { Link, Outlet, useNavigate, useRouter } from "@tanstack/react-router";
+import { Link, Outlet, useNavigate, useRouter, useRouterState } from "@tanstack/react-router";
 import {
   Command as CommandIcon,
   Ellipsis,
@@ -42,6 +42,7 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
   const [open, setOpen] = useState<Open>();
   const entries = useMemo(() => entriesFor(app, rail), [app, rail]);
   const close = () => setOpen(undefined);
+  const isHome = useRouterState({ select: (state) => state.location.pathname === "/" });
 
   useKeys();
   usePasteAnywhere();
@@ -98,8 +99,18 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
         </div>
       </nav>
       <header className={css.bar}>
-        <Box />
+        {isHome ? (
+          <Link to="/" className={css.small}>
+            <img src="/icons/icon.svg" alt="" />
+            <span>forebay</span>
+          </Link>
+        ) : (
+          <Box />
+        )}
         <div className={css.right}>
+          <Button look="plain" icon aria-label="All commands" shortcut="Ctrl+K" onClick={() => setOpen("palette")}>
+            <CommandIcon />
+          </Button>
           <Button look="plain" icon aria-label="Keys" shortcut="?" onClick={() => setOpen("help")}>
             <HelpCircle />
           </Button>

@@ -1,0 +1,74 @@
+import { queryOptions } from "@tanstack/react-query";
+import { onLive } from "~/live/apply";
+import { api, queryClient, type Schema, take } from "./client";
+
+/** What Home asks for besides jobs: small, bounded reads. */
+
+export type Saved = Schema<"Bookmark">;
+export type Letter = Schema<"DeadLetter">;
+export type Letters = Schema<"DeadLetterPage">;
+export type Queue = Schema<"Queue">;
+
+export const LETTERS = 200;
+
+/** The newest bookmarks; they fill in while their steps end. */
+export const savedQuery = queryOptions({
+  queryKey: ["bookmarks", "newest"],
+  queryFn: async ({ signal }) => {
+    const page = await take(api.GET("/api/bookmarks", { params: { query: { pageSize: 20 } }, signal }));
+    return page.bookmarks as Saved[];
+  },
+  meta: { live: true },
+});
+
+/** The newest dead letters: Home groups them, and says when there are more. */
+export const newestLettersQuery = queryOptions({
+  queryKey: ["dead-letters", "newest"],
+  queryFn: ({ signal }) => take(api.GET("/api/dead-letters", { params: { query: { pageSize: LETTERS } }, signal })),
+  meta: { live: true },
+});
+
+/** Queues that wait until something is set up. */
+export const parkedQuery = queryOptions({
+  queryKey: ["queues"],
+  queryFn: ({ signal }) => take(api.GET("/api/queues", { signal })),
+  meta: { live: true },
+  select: (queues) => queues.filter((queue) => queue.parked),
+});
+
+/** Run dead letters again: those of each job by one request. */
+export async function retry(letters: Letter[]): Promise<number> {
+  const byJob = Map.groupBy(letters, (letter) => letter.jobId);
+  let items = 0;
+  for (const [jobId, own] of byJob) {
+    const itemIds = [...new Set(own.map((letter) => letter.itemId))];
+    const body = {
+      scope: "items" as const,
+      itemIds,
+      statuses: ["ERROR" as const],
+      resetAttempts: true,
+      restart: false,
+    };
+    const done = await take(api.POST("/api/jobs/{job_id}/reprocess", { params: { path: { job_id: jobId } }, body }));
+    items += done.items;
+  }
+  void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
+  void queryClient.invalidateQueries({ queryKey: ["jobs"] });
+  return items;
+}
+
+/** Submit the example that `forebay up` runs, in small. */
+export async function loadDemo(): Promise<void> {
+  const items = Array.from({ length: 60 }, (_, n) => ({
+    title: `Text ${n + 1}`,
+    body: n === 40 ? "1234" : "The river fills the forebay. The turbine takes what it can. ".repeat(1 + (n % 7)),
+  }));
+  await take(api.POST("/api/jobs", { body: { pipeline: "texts", items } }));
+  void queryClient.invalidateQueries({ queryKey: ["jobs"] });
+}
+
+onLive("item", (client) => void client.invalidateQueries({ queryKey: ["bookmarks", "newest"] }));
+onLive("job", (client) => {
+  void client.invalidateQueries({ queryKey: ["bookmarks", "newest"] });
+  void client.invalidateQueries({ queryKey: ["dead-letters", "newest"] });
+});

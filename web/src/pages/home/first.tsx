@@ -1,0 +1,65 @@
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Bookmark, MousePointerClick, Table2 } from "lucide-react";
+import { useApp } from "~/api/app";
+import { loadDemo } from "~/api/home";
+import { fillBox } from "~/shell/box";
+import { toast } from "~/shell/toasts";
+import { Button, buttonClass } from "~/ui/button";
+import css from "./home.module.css";
+
+/** Nothing is here yet: the three ways to begin. */
+export function First() {
+  const { pipelines } = useApp();
+  const has = (name: string) => pipelines.some((pipeline) => pipeline.name === name);
+  const demo = useMutation({
+    mutationFn: loadDemo,
+    onError: (error) => toast(`The demo was not submitted: ${error.message}`),
+  });
+  return (
+    <section className={css.section} aria-labelledby="begin">
+      <h2 id="begin">Begin here</h2>
+      <div className={css.first}>
+        {has("bookmarks") && (
+          <div className={css.step}>
+            <Bookmark aria-hidden="true" />
+            <h3>Paste a link</h3>
+            <p>It is saved at once. Its screenshot, text and picture follow while you go on.</p>
+            <Button look="primary" onClick={() => fillBox()}>
+              Paste a link
+            </Button>
+          </div>
+        )}
+        {has("sheets") && (
+          <div className={css.step}>
+            <Table2 aria-hidden="true" />
+            <h3>Drop a spreadsheet</h3>
+            <p>A CSV or XLSX file, anywhere on this page. Its rows are looked up, and you watch them fill in.</p>
+            <Link to="/sheets/new" className={buttonClass()}>
+              Choose a file
+            </Link>
+          </div>
+        )}
+        {has("bookmarks") && (
+          <div className={css.step}>
+            <MousePointerClick aria-hidden="true" />
+            <h3>Save from your browser</h3>
+            <p>Drag the bookmarklet to your bookmarks bar, and save any page with a click.</p>
+            <a href="/bookmarks/add" className={buttonClass()}>
+              Get the bookmarklet
+            </a>
+          </div>
+        )}
+      </div>
+      {has("texts") && (
+        <p>
+          Or{" "}
+          <Button busy={demo.isPending} onClick={() => demo.mutate()}>
+            Load the demo
+          </Button>{" "}
+          and watch sixty texts being read.
+        </p>
+      )}
+    </section>
+  );
+}

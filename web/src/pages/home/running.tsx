@@ -1,0 +1,88 @@
+import { Link } from "@tanstack/react-router";
+import { Pause, Play } from "lucide-react";
+import { usePipeline } from "~/api/app";
+import { countsOf, isOpen, type Job, useSteerJob } from "~/api/jobs";
+import { duration } from "~/format";
+import { toast } from "~/shell/toasts";
+import { Amount } from "~/ui/amount";
+import { Bar } from "~/ui/bar";
+import { Button } from "~/ui/button";
+import { List } from "~/ui/list";
+import { Pill } from "~/ui/pill";
+import { Time } from "~/ui/time";
+import css from "./home.module.css";
+
+/** The open jobs, each with its bar, what is left, and pause. */
+export function Running({ jobs, shown, hasMore }: { jobs: Job[]; shown: number; hasMore: boolean }) {
+  if (jobs.length === 0) return null;
+  const more = jobs.length - shown;
+  return (
+    <section className={css.section} aria-labelledby="running">
+      <div className={css.head}>
+        <h2 id="running">Running</h2>
+        {more > 0 && (
+          <Link to="/jobs" search={{ state: ["RUNNING"] }}>
+            and {hasMore ? `more than ${more}` : more} more
+          </Link>
+        )}
+      </div>
+      <List label="Running jobs">
+        {jobs.slice(0, shown).map((job) => (
+          <RunningJob key={job.id} job={job} />
+        ))}
+      </List>
+    </section>
+  );
+}
+
+function RunningJob({ job }: { job: Job }) {
+  const { title, noun } = usePipeline(job.pipeline);
+  const steer = useSteerJob(job.id);
+  const { total, pending } = job.counters;
+  const isPaused = job.state === "PAUSED";
+  const press = () => {
+    const action = isPaused ? "resume" : "pause";
+    steer.mutate(action, {
+      onError: (error) => toast(`Job ${job.id} could not be ${isPaused ? "resumed" : "paused"}: ${error.message}`),
+      onSuccess: () =>
+        toast(isPaused ? "Resumed." : "Paused.", {
+          label: "Undo",
+          run: () => steer.mutate(isPaused ? "pause" : "resume"),
+        }),
+    });
+  };
+  return (
+    <li className={css.job}>
+      <span className={css.what}>
+        <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
+          {job.file ?? title}
+        </Link>
+        <span className={css.side}>
+          job {job.id}, <Time value={job.createdAt} />
+        </span>
+      </span>
+      <span>
+        <Bar counts={countsOf(job)} label={title} />
+        <span className={css.under}>
+          <span>
+            <Amount value={total - pending} /> of <Amount value={total} /> {total === 1 ? noun : `${noun}s`}
+          </span>
+          {job.etaSeconds !== null && !isPaused && <span>{duration(job.etaSeconds)} left</span>}
+        </span>
+      </span>
+      <span>
+        <Pill status={job.state} />
+      </span>
+      <Button
+        icon
+        look="plain"
+        aria-label={`${isPaused ? "Resume" : "Pause"} job ${job.id}`}
+        busy={steer.isPending}
+        disabled={!isOpen(job)}
+        onClick={press}
+      >
+        {isPaused ? <Play /> : <Pause />}
+      </Button>
+    </li>
+  );
+}
