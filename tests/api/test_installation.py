@@ -20,7 +20,7 @@ async def get(service: Service, path: str, **query: Any) -> Any:
 async def test_settings_have_their_origin_and_no_secrets(dsn: str, monkeypatch: Any) -> None:
     monkeypatch.setenv("FOREBAY_MAX_OPEN_JOBS", "17")
     secret = "a-very-secret-signing-key-of-32-characters"
-    given = {"signing_key": SecretStr(secret), "storage_endpoint": "https://user:hidden@s3.example.org"}
+    given: dict[str, Any] = {"signing_key": SecretStr(secret), "storage_endpoint": "https://user:hidden@s3.example.org"}
     async with serving(dsn, **given) as service:
         answer = await get(service, "/api/settings")
     by_name = {row["variable"]: row for row in answer["settings"]}

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from forebay.api.operations.shared_reading import FRESH_S, OwnerReadings, SharedReading, fresh_for
 from forebay.testing import testbed
 from tests.api._service import Service, pages
 
 if TYPE_CHECKING:
     from forebay.api.operations.depth_ring import DepthRing
+    from forebay.api.operations.lane_lists import LaneLists
     from forebay.api.operations.overviews import Overviews
 
 
@@ -28,10 +30,33 @@ async def get(service: Service, who: str, path: str, **query: Any) -> Any:
 
 
 def forget(service: Service) -> None:
-    """The next overview is read again."""
+    """The next overview and the next list of lanes are read again."""
     overviews: Overviews = service.app.state.overviews
-    for reading in overviews._readings.values():
+    lists: LaneLists = service.app.state.lane_lists
+    readings: list[SharedReading[Any]] = [*overviews._readings._readings.values(), *lists._lanes._readings.values()]
+    for reading in (*readings, lists._shares):
         reading.read_at = -1e9
+
+
+def test_the_longer_a_reading_takes_the_rarer_it_is() -> None:
+    assert fresh_for(0.01, 0) == FRESH_S
+    assert fresh_for(0.5, 0) == 5.0
+    assert fresh_for(0.05, 49) == 25.0  # together they take a tenth of the time
+
+
+async def test_readings_that_nobody_asks_for_are_dropped() -> None:
+    readings = OwnerReadings[SharedReading[int]](SharedReading)
+
+    async def read() -> int:
+        return 1
+
+    for owner in (1, 2, 3):
+        await readings.of(owner).get(read)
+    readings.of(1).asked_at = -1e9
+    readings.of(2)
+    readings.of(3)
+    assert readings.of(4) is not readings.of(2)
+    assert len(readings) == 3
 
 
 async def test_the_overview_is_the_callers_or_everyones(service: Service) -> None:
@@ -136,6 +161,10 @@ async def test_lanes_show_what_waits_runs_and_is_served(service: Service) -> Non
             "ann"
         ]
         assert (await get(service, "root", "/api/lanes"))["owners"] == []
+        await submit(service, "ann", "g")
+        assert (await get(service, "ann", "/api/lanes"))["lanes"] == [lane]  # from the same reading
+        forget(service)
+        assert (await get(service, "ann", "/api/lanes"))["lanes"][0]["ready"] == 3
 
 
 async def test_series_are_by_minute_and_step(service: Service) -> None:

@@ -100,6 +100,11 @@ def test_top_shows_depth_workers_and_controllers(worked: Cli, dsn: str) -> None:
     assert [worker["alive"] for worker in seen["workers"]] == [True]
     assert seen["items_per_s"] == 0
     assert [job["id"] for job in seen["jobs"]] == ["2", "1"]
+    assert seen["health"]["execution"] == {"level": "WARN", "text": "1 task failed permanently in the last hour."}
+    assert seen["health"]["sentence"] in " ".join(shown.out.split())
+    told = worked.run("doctor", "--json", FOREBAY_BROWSER_PATH="/nonexistent").json["findings"]
+    (health,) = [finding for finding in told if finding["about"] == "health"]
+    assert (health["level"], health["text"]) == ("WARN", seen["health"]["sentence"])
 
 
 def test_top_names_the_lanes_with_the_most_to_do(known: Cli) -> None:

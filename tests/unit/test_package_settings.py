@@ -36,7 +36,7 @@ def test_config_lists_them(orders: None, monkeypatch: pytest.MonkeyPatch, capsys
     (line,) = [line for line in shown["settings"] if line["package"] == "orders"]
     meaning = "how long an order may take"
     expected = {"variable": "FOREBAY_ORDERS_DAYS", "value": 3, "source": "environment", "meaning": meaning}
-    assert line == {"package": "orders", **expected}
+    assert line == {"package": "orders", "default": 7, "is_secret": False, **expected}
     assert unknown_variables()["FOREBAY_ORDERS_DAY"].endswith("did you mean FOREBAY_ORDERS_DAYS?")
 
 

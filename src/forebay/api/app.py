@@ -19,6 +19,7 @@ from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
 from forebay.api.operations.depth_ring import DepthRing
 from forebay.api.operations.doctor import Doctor
+from forebay.api.operations.lane_lists import LaneLists
 from forebay.api.operations.overviews import Overviews
 from forebay.api.quota import Quotas
 from forebay.api.role_pools import open_role_pools
@@ -75,7 +76,7 @@ def create_app(
             app.state.pools, app.state.hub, app.state.limited = pools, hub, limited
             app.state.callers, app.state.submits = CallerLookup(pools.identity), SubmitBatches(pools.owners)
             app.state.metrics, app.state.depth_ring = ServiceMetrics(pools, meter), depth_ring
-            app.state.overviews = Overviews()
+            app.state.overviews, app.state.lane_lists = Overviews(), LaneLists(pools.watch)
             yield
 
     app = FastAPI(

@@ -61,7 +61,9 @@ class View:
             rest.append(Text(self._footer, style="dim"))
         if self._seen is not None:
             if not self._folded:
-                parts.append(_health(self._seen))
+                health = _health(self._seen)
+                parts.append(health)
+                height -= len(health.plain) // width  # the lines that it takes besides the first
             sections = self._few if self._folded else self._all
             parts += sections(self._seen, height - len(parts) - len(rest) - 1, wide=width >= _WIDE)
         return Group(*parts, *rest)

@@ -1,12 +1,8 @@
-"""The overview: read at most once in two seconds for all who ask for the same owner."""
+"""The overview: read at most every two seconds for all who ask for the same owner."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections import OrderedDict
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -19,6 +15,7 @@ from forebay.api.operations.models import (
     step_depth,
     worker_summary,
 )
+from forebay.api.operations.shared_reading import OwnerReadings, SharedReading
 from forebay.engine.db import lists, metrics, overview
 from forebay.engine.db.lanes import attempt_rates, lanes
 from forebay.engine.supervise.controllers import step_control
@@ -34,17 +31,13 @@ if TYPE_CHECKING:
 
     Connect = Callable[[], AbstractAsyncContextManager[Connection]]
 
-_FRESH = 1.9  # seconds; less than the interval of the topic, which must not get the same answer twice
-_MOST_REMEMBERED = 1000
 _JOBS, _LANES, _LETTERS = 10, 12, 5
 
 
-@dataclass(slots=True)
-class _Reading:
-    rates: Rates = field(default_factory=Rates)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    answer: Overview | None = None
-    read_at: float = 0.0
+class _Reading(SharedReading[Overview]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rates = Rates()
 
 
 class Overviews:
@@ -54,7 +47,7 @@ class Overviews:
     interval_s = 2.0
 
     def __init__(self) -> None:
-        self._readings: OrderedDict[int | None, _Reading] = OrderedDict()
+        self._readings = OwnerReadings(_Reading)
 
     async def read(self, conn: Connection, owner_id: int | None, /) -> Overview:
         """The overview that `conn` may see: of an owner, or (None) of all."""
@@ -62,20 +55,13 @@ class Overviews:
 
     async def get(self, owner_id: int | None, connect: Connect) -> Overview:
         """The same for a caller that has no connection yet: one is opened only if the last reading is too old."""
-        reading = self._reading(owner_id)
-        async with reading.lock:  # concurrent callers share one reading
-            if reading.answer is None or time.monotonic() - reading.read_at >= _FRESH:
-                async with connect() as conn:
-                    reading.answer = await _read(conn, owner_id, reading.rates)
-                reading.read_at = time.monotonic()
-            return reading.answer
+        reading = self._readings.of(owner_id)
 
-    def _reading(self, owner_id: int | None) -> _Reading:
-        reading = self._readings.setdefault(owner_id, _Reading())
-        self._readings.move_to_end(owner_id)
-        while len(self._readings) > _MOST_REMEMBERED:
-            self._readings.popitem(last=False)
-        return reading
+        async def read() -> Overview:
+            async with connect() as conn:
+                return await _read(conn, owner_id, reading.rates)
+
+        return await reading.get(read, others=len(self._readings) - 1)
 
 
 async def _read(conn: Connection, owner_id: int | None, rates: Rates) -> Overview:

@@ -13,24 +13,23 @@ from forebay.api.auth.authentication import Admin, Reader
 from forebay.api.deps import RolePoolsDep
 from forebay.api.models import Model
 from forebay.api.operations.depth_ring import EVERY_S
-from forebay.api.operations.models import Health, LaneList, Overview, OwnerShare, lane_of
+from forebay.api.operations.lane_lists import MOST_LANES
+from forebay.api.operations.models import Health, LaneList, Overview
 from forebay.api.operations.series import SeriesPoint, series_points
 from forebay.api.routes.items import UserId
 from forebay.api.routes.jobs import whose
 from forebay.api.strict_query import StrictRoute
-from forebay.engine.db import metrics, overview
-from forebay.engine.db.lanes import attempt_rates, lanes, owner_work
 
 if TYPE_CHECKING:
     from forebay.api.auth.authentication import Principal
     from forebay.api.metrics.service import ServiceMetrics
     from forebay.api.operations.depth_ring import DepthRing
+    from forebay.api.operations.lane_lists import LaneLists
     from forebay.api.operations.overviews import Overviews
     from forebay.api.role_pools import RolePools
 
 router = APIRouter(prefix="/api", tags=["operations"], route_class=StrictRoute)
 
-_OWNERS = 100
 Minutes = Annotated[int, Query(ge=1, le=60)]
 Name = Annotated[str | None, Query(max_length=63)]
 
@@ -82,36 +81,14 @@ async def _overview(who: Principal, pools: RolePools, request: Request, user_id:
 async def list_lanes(
     who: Reader,
     pools: RolePoolsDep,
+    request: Request,
     user_id: UserId = "me",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    limit: Annotated[int, Query(ge=1, le=MOST_LANES)] = 100,
 ) -> LaneList:
-    """The lanes with the most work, and how the owners share the workers."""
+    """The lanes with the most work, and how the owners share the workers. It is read at most every two seconds."""
+    lists: LaneLists = request.app.state.lane_lists
     owner_id = whose(who, user_id)
-    async with (pools.of if owner_id is None else pools.own)(who) as conn:
-        rows, workers = await lanes(conn, limit), await overview.workers(conn)
-    # A share depends on the weights of all owners, which only administrators may see: users get their own row.
-    async with pools.watch.acquire() as conn:
-        at, owners = await metrics.now(conn), await owner_work(conn, _OWNERS, owner_id)
-    rates = attempt_rates(workers)
-    fair = {one.id: one.fair_share for one in owners}
-    return LaneList(
-        at=at,
-        lanes=[lane_of(row, rates, fair.get(row.owner_id)) for row in rows],
-        owners=[
-            OwnerShare(
-                owner=one.owner,
-                weight=one.weight,
-                ready=one.ready,
-                running=one.running,
-                served_per_s=rates.by_owner.get(one.id, 0.0),
-                share=rates.share(one.id),
-                fair_share=one.fair_share,
-            )
-            for one in owners
-        ],
-        owner_count=owners[0].owners if owners else 0,
-        served_per_s=rates.total,
-    )
+    return await lists.get(owner_id, partial(pools.of if owner_id is None else pools.own, who), limit)
 
 
 @router.get("/series")

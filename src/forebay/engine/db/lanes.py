@@ -62,9 +62,9 @@ async def lanes(conn: Connection, most: int) -> list[LaneRow]:
     return [LaneRow(*row.values()) for row in await fetch(conn, load("show_lanes"), most)]
 
 
-async def owner_work(conn: Connection, most: int, owner_id: int | None = None) -> list[OwnerWork]:
-    """The owners with the most work, or one of them."""
-    return [OwnerWork(*row.values()) for row in await fetch(conn, load("show_owner_work"), most, owner_id)]
+async def owner_work(conn: Connection, most: int) -> list[OwnerWork]:
+    """The owners with the most work."""
+    return [OwnerWork(*row.values()) for row in await fetch(conn, load("show_owner_work"), most)]
 
 
 def attempt_rates(workers: Iterable[WorkerRow]) -> AttemptRates:

@@ -133,7 +133,7 @@ class Overview:
     lanes: list[LaneRow]
     jobs: list[JobRow]
     dead_letters: list[DeadLetterRow]
-    failed_last_hour: int  # counted up to a limit
+    failed_last_hour: int = 0  # counted up to a limit
 
     @property
     def settled(self) -> dict[str, int]:

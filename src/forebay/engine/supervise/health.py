@@ -62,7 +62,7 @@ def verdict(signs: Signs) -> Verdict:
     ruled_out: list[str] = []
     flow, execution, workers = _flow(signs, ruled_out), _execution(signs, ruled_out), _workers(signs, ruled_out)
     parts = (flow, execution, workers)
-    level = next(level for level in _WORST if any(part.level == level for part in parts))
+    level: Level = next(level for level in _WORST if any(part.level == level for part in parts))
     told = [flow, *(part for part in (execution,) if part.level != "OK"), workers]
     return Verdict(level, " ".join(part.text for part in told), flow, execution, workers, ruled_out)
 

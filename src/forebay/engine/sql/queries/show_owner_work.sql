@@ -1,4 +1,4 @@
--- The owners with tasks that may run or run now, those with the most first, and their shares by weight; only owner $2 if given.
+-- The owners with tasks that may run or run now, those with the most first, and their shares by weight.
 -- Paused lanes do not count: they take nothing from the others.
 select w.id, w.owner, w.weight, w.ready, w.running, w.fair_share, w.owners
 from (
@@ -18,6 +18,5 @@ from (
     ) t
     join forebay.owner o on o.id = t.owner_id
 ) w
-where $2::bigint is null or w.id = $2
 order by w.ready + w.running desc, w.id
 limit $1::int
