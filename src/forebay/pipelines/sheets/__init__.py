@@ -22,5 +22,6 @@ package = PipelinePackage(
     checks=("extra_checks:check", "provider_checks:check"),
     demo="demo:submit_demo",
     first_steps={"Upload a sheet": "ingest FILE"},
+    suggestions="suggestions:suggest",
     home_section="pages/home",
 )
