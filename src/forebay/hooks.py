@@ -7,6 +7,7 @@
     demo       Demo           what the first `forebay up` submits
     chores     ChoreFunction  periodic work
     outside_views  OutsideViews  views in other schemas, which a restore keeps
+    suggestions    Suggest       what `GET /api/suggest` offers while somebody types
 """
 
 from __future__ import annotations
@@ -60,6 +61,27 @@ class OutsideViews:
 
     names: Sequence[str]
     refresh: Callable[[Connection], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Something to go to. `score` is 1 for what begins with the text, less for what only contains something similar."""
+
+    kind: str
+    id: str
+    title: str
+    detail: str | None
+    score: float
+    job_id: str | None = None  # the job that it stands for, which is not suggested besides
+
+
+class Suggest(Protocol):
+    """Suggests up to `most` things of an owner for a text that somebody types; `conn` sees what the caller may see.
+
+    It runs with each key that is pressed: read indexes, or a bounded number of rows.
+    """
+
+    async def __call__(self, conn: Connection, owner_id: int, text: str, most: int, /) -> Sequence[Suggestion]: ...
 
 
 ChoreFunction: TypeAlias = "Callable[[Context], Awaitable[Any]]"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from forebay.base_settings import PackageSettings
-    from forebay.hooks import Check, Demo, JobHooks, OutsideViews
+    from forebay.hooks import Check, Demo, JobHooks, OutsideViews, Suggest
     from forebay.intake.target import IntakeTarget
 
 GROUP = "forebay.pipelines"
@@ -96,6 +96,8 @@ class PipelinePackage(NamedTuple):
     """What the first `forebay up` submits: a function of the type `forebay.hooks.Demo`."""
     first_steps: Mapping[str, str] = _NONE
     """Suggested first actions → the arguments of the command; `forebay up` shows them."""
+    suggestions: str | None = None
+    """What `GET /api/suggest` offers: a function of the type `forebay.hooks.Suggest`."""
     page_links: Mapping[str, str] = _NONE
     """Titles by the paths of its HTML pages, for the header of every page that is not part of the web app."""
     features: str | None = None
@@ -282,6 +284,17 @@ def outside_views() -> list[OutsideViews]:
     for package in packages():
         try:
             found += [] if package.outside_views is None else [package.get(package.outside_views)]
+        except Exception as error:  # the package's own
+            leave_out(package, error)
+    return found
+
+
+def suggesters() -> list[Suggest]:
+    """Those of all packages that have one."""
+    found: list[Suggest] = []
+    for package in packages():
+        try:
+            found += [] if package.suggestions is None else [package.get(package.suggestions)]
         except Exception as error:  # the package's own
             leave_out(package, error)
     return found

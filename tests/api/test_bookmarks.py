@@ -15,7 +15,7 @@ from forebay.engine.db import registry
 from forebay.pipelines.bookmarks import files as bookmark_files
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.testing import testbed
-from tests.api._service import Service
+from tests.api._service import Service, put_file
 
 URL = "https://example.org/a"
 
@@ -233,10 +233,7 @@ async def test_words_are_found_in_title_text_and_picture_in_any_form(service: Se
         for odd in ("'", "((", "a:*b", "\\", "<->", "!", "  "):
             assert (await client.get("/api/bookmarks", params={"q": odd})).status_code == 200
         assert (await client.get("/api/bookmarks", params={"q": "a\0"})).status_code == 422
-        both = await client.get("/api/bookmarks", params={"q": "dam", "duplicates": True})
-        assert both.json()["errors"] == [
-            {"field": "query.q", "reason": "cannot be combined with `kind` or `duplicates`"}
-        ]
+        assert await listed(client, q="dam", duplicates=True) == []
 
 
 async def test_a_duplicate_is_merged_into_the_first(service: Service) -> None:
@@ -425,3 +422,73 @@ async def test_more_bookmarks_than_a_page_of_the_export_are_all_there(service: S
     async with service.client("ann") as client:
         marks = (await client.get("/api/bookmarks/export?format=json")).json()["bookmarks"]
     assert [mark["url"] for mark in marks] == [f"https://example.org/{n}" for n in range(1, 1204)]
+
+
+# Steps.
+
+_LEASE = """insert into forebay.lease
+    (step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+select s.id, 1, j.id, j.owner_id, 1, 2, now(), now() + interval '1 hour', '{[1,1]}'
+from forebay.job j join forebay.step s on s.name = 'metadata' where j.id = $1"""
+
+
+async def test_a_bookmark_shows_what_its_steps_do(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        mark = await added(ann)
+        assert mark["steps"] is None
+        steps = (await ann.get(f"/api/bookmarks/{mark['id']}")).json()["steps"]
+        assert [(step["name"], step["state"], step["after"]) for step in steps] == [
+            ("screenshot", "WAITING", []),
+            ("metadata", "WAITING", []),
+            ("images", "BLOCKED", ["metadata"]),
+            ("favicon", "BLOCKED", ["metadata"]),
+        ]
+        await service.admin.execute(_LEASE, int(mark["jobId"]))
+        (seen,) = (await ann.get("/api/bookmarks")).json()["bookmarks"]
+        assert (seen["status"], seen["steps"][1]["state"], seen["steps"][1]["attempt"]) == ("PROCESSING", "RUNNING", 2)
+        assert seen["steps"][1]["startedAt"] is not None
+        assert (await bob.get(f"/api/bookmarks/{mark['id']}")).status_code == 404
+    bob_id = await service.admin.fetchval("select id from forebay.owner where name = 'bob'")
+    async with service.admin.transaction():
+        await service.admin.execute("select forebay.enter('forebay_api', $1, null)", bob_id)
+        query = "select count(*) from forebay.bookmark_steps(array[$1::bigint])"
+        assert await service.admin.fetchval(query, int(mark["id"])) == 0
+
+
+async def test_some_steps_are_crawled_again(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        mark = await added(ann)
+        answer = await ann.post(f"/api/bookmarks/{mark['id']}/crawl", json={"only": ["screenshot"]})
+        assert answer.status_code == 201, answer.text
+        item = (await ann.get(f"/api/jobs/{answer.json()['jobId']}/items/1")).json()
+        assert item["input"]["only"] == ["screenshot"]
+        assert (await ann.post(f"/api/bookmarks/{mark['id']}/crawl")).status_code == 201
+        for only in ([], ["colour"]):
+            wrong = await ann.post(f"/api/bookmarks/{mark['id']}/crawl", json={"only": only})
+            assert (wrong.status_code, wrong.json()["errors"][0]["field"][:4]) == (422, "only")
+        assert (await bob.post(f"/api/bookmarks/{mark['id']}/crawl", json={"only": ["ocr"]})).status_code == 404
+
+
+async def test_files_are_shown_with_their_size_and_thumbnail(service: Service) -> None:
+    async with service.client("ann") as ann:
+        mark = await added(ann)
+        files = [(await put_file(service, "ann", name.encode(), f"{name}.webp")).file_id for name in ("a", "b", "c")]
+        await service.admin.execute(
+            "update forebay.bookmark set screenshot_id = $2, full_page_id = $3 where id = $1",
+            int(mark["id"]),
+            *files[:2],
+        )
+        await service.admin.execute(
+            """insert into forebay.picture (file_id, owner_id, width, height, blurhash, widths, thumbnail_ids)
+               select id, owner_id, 1280, 800, 'LEHV6n', '{320}', array[$2::bigint] from forebay.file where id = $1""",
+            files[0], files[2],
+        )  # fmt: skip
+        url = f"/api/files/{files[0]}"
+        (seen,) = (await ann.get("/api/bookmarks")).json()["bookmarks"]
+        assert seen["files"]["screenshot"] == {
+            "id": str(files[0]), "url": f"{url}/content", "width": 1280, "height": 800, "blurhash": "LEHV6n",
+            "thumb": f"{url}/thumbnail?w=320",
+        }  # fmt: skip
+        assert seen["files"]["fullPage"]["thumb"] is None
+        whole = (await ann.get(f"/api/bookmarks/{mark['id']}")).json()
+        assert whole["files"] == seen["files"]

@@ -20,6 +20,7 @@ from forebay.pipelines.image_tools import store_thumbnails
 from forebay.services import images
 from forebay.storage import Blobs, open_store
 from forebay.storage.signing import FileLink, open_signer
+from forebay.types import Write
 from tests.api._service import Service, put_file
 
 DATA = bytes(range(256)) * 5000
@@ -228,7 +229,7 @@ async def put_picture(service: Service, data: bytes) -> int:
     async with await open_pool(service.dsn, size=2, name="forebay tests") as pool:
         blobs = Blobs(pool, open_store(service.app.state.settings))
         stored = await blobs.put(data, owner_id=owner_id, name="mill.png", media_type="image/png")
-        writes = [stored.write(), await store_thumbnails(blobs, stored, images.picture(data))]
+        writes: list[Write] = [stored.write(), await store_thumbnails(blobs, stored, images.picture(data))]
         async with pool.acquire() as conn:
             await Writer().apply(conn, writes)
     return stored.file_id

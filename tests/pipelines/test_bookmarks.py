@@ -221,7 +221,11 @@ async def test_a_new_picture_takes_the_place_of_the_old_whose_file_goes(crawl: C
     second = await crawl.again(first["id"])
     assert second["image_id"] != first["image_id"]
     left = await crawl.conn.fetch("select id from forebay.file where owner_id = $1", first["owner_id"])
-    assert {row["id"] for row in left} == {second["image_id"], second["favicon_id"]}
+    pictures = await crawl.conn.fetch("select file_id, thumbnail_ids from forebay.picture")
+    assert {row["file_id"] for row in pictures} == {second["image_id"], second["favicon_id"]}
+    thumbnails = {file_id for row in pictures for file_id in row["thumbnail_ids"]}
+    assert thumbnails
+    assert {row["id"] for row in left} == {second["image_id"], second["favicon_id"], *thumbnails}
 
 
 async def test_two_links_to_one_page_are_found_out(crawl: Crawl, put: Any) -> None:
@@ -405,3 +409,43 @@ async def test_a_caption_service_of_ones_own_network_opens_that_to_no_page(
     assert (sly["title"], sly["image_id"], sly["caption"]) == ("Sly", None, None)
     assert mark["caption"] == "A mill by a stream."
     assert [head.split()[:2] for head in service.heads] == [["POST", "/v1/chat/completions"]]
+
+
+async def steps_of(crawl: Crawl, mark: int) -> dict[str, tuple[str, str | None]]:
+    found = await crawl.conn.fetch("select name, state, reason from forebay.bookmark_steps(array[$1::bigint])", mark)
+    return {row["name"]: (row["state"], row["reason"]) for row in found}
+
+
+async def test_how_steps_have_ended_outlives_their_job(crawl: Crawl, put: Any) -> None:
+    put("/steps", "<title>Weir</title><p>" + "Water over the weir. " * 20)
+    mark = await crawl.add("/steps")
+    await crawl.bed.run()
+    ended = await steps_of(crawl, mark)
+    assert ended.pop("screenshot")[0] in ("WAITING", "SCHEDULED")  # there is no browser
+    no_image = ("SKIPPED", "the page names no image")
+    assert (ended["metadata"], ended["images"], ended["ocr"]) == (
+        ("DONE", None),
+        no_image,
+        ("SKIPPED", "the page has no image"),
+    )
+    again = "select forebay.crawl_bookmark(owner_id, id, url, only_steps => '{screenshot}')"
+    await crawl.conn.execute(f"{again} from forebay.bookmark where id = $1", mark)
+    await crawl.bed.run()
+    kept = await steps_of(crawl, mark)
+    kept.pop("screenshot")
+    assert kept == ended, "steps that were not requested stay as they were"
+    for table, column in (("item", "job_id"), ("job", "id")):
+        await crawl.conn.execute(
+            f"delete from forebay.{table} where {column} = (select job_id from forebay.bookmark where id = $1)", mark
+        )
+    assert await steps_of(crawl, mark) == ended
+
+
+async def test_a_step_that_has_failed_says_why(crawl: Crawl) -> None:
+    mark = await crawl.crawled("/gone")
+    steps = await steps_of(crawl, mark["id"])
+    assert steps["metadata"] == ("NOT_FOUND", mark["kind_reason"])
+    assert steps["images"] == ("BLOCKED", None)
+    refused = await crawl.crawled("http://bad.test/")
+    state, reason = (await steps_of(crawl, refused["id"]))["metadata"]
+    assert (state, (reason or "").partition(":")[0]) == ("FAILED", "refused by the egress guard")

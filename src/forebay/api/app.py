@@ -42,6 +42,7 @@ from forebay.api.routes import (
     sessions,
     signals,
     storage,
+    suggest,
     web,
 )
 from forebay.api.submit.batches import SubmitBatches
@@ -154,6 +155,7 @@ _ROUTES = (
     app_info,
     health,
     pages,
+    suggest,
 )
 
 # Newer versions trace by default, including queries and error messages. Older versions ignore the argument.

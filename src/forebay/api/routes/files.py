@@ -35,7 +35,8 @@ _CONTENT: dict[int | str, dict[str, Any]] = {
     412: {"description": "`If-Match` does not match"},
     416: {"description": "The range is outside the file"},
 }
-_THUMBNAIL = _CONTENT | {200: {"description": "The thumbnail", "content": {"image/webp": {}}}}
+_WEBP: dict[str, Any] = {"image/webp": {"schema": {"type": "string", "format": "binary"}}}
+_THUMBNAIL = _CONTENT | {200: {"description": "The thumbnail", "content": _WEBP}}
 Disposition = Annotated[
     Literal["inline", "attachment"],
     Query(description="`inline` shows images, PDF, sound, video and plain text; other types are always downloaded"),

@@ -224,3 +224,8 @@ async def audit(
 ) -> list[asyncpg.Record]:
     """The audit log, newest first."""
     return await fetch(conn, load("page_audit"), before, owner_id, job_id, size)
+
+
+async def suggested_jobs(conn: Connection, owner_id: int, text: str, most: int) -> list[asyncpg.Record]:
+    """The job with this number, and newer jobs whose key or file begins with the text."""
+    return await fetch(conn, load("suggest_jobs"), owner_id, text, most)

@@ -7,17 +7,29 @@ package = PipelinePackage(
     __name__,
     pipelines=("steps", "imports"),
     # Paths with names come first: `/{bookmark_id}` would match them.
-    routes=("routes.categories", "routes.transfer", "routes.bookmarks", "routes.compatibility", "routes.pages"),
+    routes=(
+        "routes.categories",
+        "routes.transfer",
+        "routes.bulk",
+        "routes.bookmarks",
+        "routes.compatibility",
+        "routes.pages",
+    ),
     settings="settings:BookmarksSettings",
     commands={"bookmarks": Command("commands", "Save, find, import and export links.")},
-    chores=(Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),),
+    chores=(
+        Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),
+        Chore("purge trash", "40 * * * *", "chores:purge_trash"),
+    ),
     outside_views="pgmq_views:VIEWS",
     first_steps={"Save a link": "bookmarks add URL"},
+    suggestions="suggestions:suggest",
     page_links={"/bookmarks/add": "Save a link"},
     features="features:features",
     larger_bodies={
         "POST /api/bookmarks": "medium",  # notes
         "PATCH /api/bookmarks/": "medium",
         "POST /api/bookmarks/import": "import",
+        "POST /api/bookmarks/bulk": "medium",  # many ids
     },
 )

@@ -169,7 +169,7 @@ async def _category(conn: Connection, owner_id: int, name: str | None) -> int | 
 @json_option
 def list_(*, as_json: bool, owner: str | None, limit: int, **given: Any) -> None:
     """List bookmarks, newest first."""
-    where = BookmarkFilter(None if given["everything"] else given["archived"], tag=given["tag"])
+    where = BookmarkFilter(None if given["everything"] else given["archived"], tags=_tags(given["tag"]))
     _show(run(_find(where, None, owner, limit)), as_json=as_json)
 
 
@@ -185,13 +185,17 @@ def search(words: tuple[str, ...], *, as_json: bool, owner: str | None, limit: i
     Use words, "phrases", -without and or, as in search engines.
     """
     question = " ".join(words)
-    _show(run(_find(BookmarkFilter(tag=tag), question, owner, limit)), as_json=as_json)
+    _show(run(_find(BookmarkFilter(tags=_tags(tag)), question, owner, limit)), as_json=as_json)
+
+
+def _tags(tag: str | None) -> tuple[str, ...]:
+    return () if tag is None else (tag,)
 
 
 async def _find(where: BookmarkFilter, question: str | None, owner: str | None, limit: int) -> list[asyncpg.Record]:
     async with _connected(owner) as (conn, _, owner_id), _acting(conn, owner_id):
         if question is None:
-            return await rows.find(conn, where, None, limit)
+            return await rows.find(conn, where, limit)
         return await rows.search(conn, where, question, None, limit)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import asyncpg
 from pydantic_core import to_json
 
-from forebay.db.calls import fetch, fetch_row
+from forebay.db.calls import fetch, fetch_row, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 from forebay.errors import ConflictError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection, Pool
     from forebay.db.role_pool import RolePool
+    from forebay.pipelines.bookmarks.step_names import StepName
 
 load = statements("forebay.pipelines.bookmarks")
 
@@ -41,13 +42,49 @@ class BookmarkValues:
 
 @dataclass(frozen=True, slots=True)
 class BookmarkFilter:
-    """Selects bookmarks of the owner that the transaction acts for."""
+    """Selects bookmarks of the owner that the transaction acts for; empty lists select all.
+
+    `archived` and `duplicates` are None for both kinds. A bookmark has all of the tags, and one of the kinds, sites and
+    statuses.
+    """
 
     archived: bool | None = False
     category_id: int | None = None
-    tag: str | None = None
-    kind: str | None = None
-    duplicates: bool = False
+    tags: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    sites: Sequence[str] = ()
+    statuses: Sequence[str] = ()
+    not_tags: Sequence[str] = ()
+    not_kinds: Sequence[str] = ()
+    not_sites: Sequence[str] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    duplicates: bool | None = None
+    trash: bool = False
+    ids: Sequence[int] | None = None
+
+    def to_json(self) -> str:
+        """As the database takes it."""
+        given: dict[str, object] = {"trash": self.trash}
+        given |= {name: value for name in ("archived", "duplicates") if (value := getattr(self, name)) is not None}
+        lists = ("tags", "kinds", "sites", "statuses", "not_tags", "not_kinds", "not_sites")
+        given |= {name: list(value) for name in lists if (value := getattr(self, name))}
+        given |= {name: value.isoformat() for name in ("since", "until") if (value := getattr(self, name)) is not None}
+        if self.category_id is not None:
+            given["category"] = str(self.category_id)
+        if self.ids is not None:
+            given["ids"] = list(self.ids)
+        return json.dumps(given)
+
+
+@dataclass(frozen=True, slots=True)
+class BulkChange:
+    """What to do with many bookmarks."""
+
+    action: str
+    tags: Sequence[str] | None = None
+    category_id: int | None = None
+    only: Sequence[str] | None = None
 
 
 # Requests of users.
@@ -106,43 +143,50 @@ async def get_light(conn: Connection, bookmark_id: int) -> asyncpg.Record | None
     return await fetch_row(conn, load("show_bookmarks"), [bookmark_id])
 
 
-async def find(conn: Connection, where: BookmarkFilter, before: int | None, size: int) -> list[asyncpg.Record]:
-    """Bookmarks, newest first."""
-    w = where
-    return await fetch(
-        conn, load("find_bookmarks"), before, w.archived, w.category_id, w.tag, w.kind, w.duplicates, size
-    )
+async def match(
+    conn: Connection, where: BookmarkFilter, after: int | None, size: int, *, oldest: bool = False
+) -> tuple[list[int], int | None]:
+    """The ids of bookmarks, newest or oldest first, and the position after them. There may be fewer before the end."""
+    row = await fetch_row(conn, load("find_bookmarks"), where.to_json(), oldest, after, size)
+    assert row is not None  # noqa: S101 - the function returns one row
+    return list(row["ids"]), row["next_after"]
+
+
+async def show(conn: Connection, ids: Sequence[int]) -> list[asyncpg.Record]:
+    """These bookmarks with the columns of lists."""
+    return await fetch(conn, load("show_bookmarks"), list(ids)) if ids else []
+
+
+async def find(conn: Connection, where: BookmarkFilter, size: int) -> list[asyncpg.Record]:
+    """The newest bookmarks."""
+    return await show(conn, (await match(conn, where, None, size))[0])
 
 
 async def search(
     conn: Connection, where: BookmarkFilter, question: str, after: tuple[float, int] | None, size: int
 ) -> list[asyncpg.Record]:
     """Bookmarks that match a query, the best first, with `rank` and a `snippet` of the match."""
-    w = where
-    return await fetch(
-        conn,
-        load("search_bookmarks"),
-        question,
-        w.archived,
-        w.category_id,
-        w.tag,
-        *(after or (None, None)),
-        size,
-    )
+    return await fetch(conn, load("search_bookmarks"), question, where.to_json(), *(after or (None, None)), size)
+
+
+async def count(conn: Connection, where: BookmarkFilter, question: str | None, most: int) -> list[asyncpg.Record]:
+    """The number of matching bookmarks and how many have which properties, read from at most `most` of them."""
+    return await fetch(conn, load("count_bookmarks"), question, where.to_json(), most)
+
+
+async def change_many(conn: Connection, ids: Sequence[int], change: BulkChange) -> int:
+    """Change bookmarks; returns how many were not as requested already."""
+    given = (change.action, _list(change.tags), change.category_id, _list(change.only))
+    return int(await fetch_value(conn, load("change_bookmarks"), list(ids), *given))
+
+
+def _list(values: Sequence[str] | None) -> list[str] | None:
+    return None if values is None else list(values)
 
 
 async def change(conn: Connection, bookmark_id: int, given: Mapping[str, object]) -> bool:
     """Change the given fields; False when the bookmark or its new category does not exist."""
     return await fetch_row(conn, load("change_bookmark"), bookmark_id, json.dumps(given)) is not None
-
-
-async def archive(conn: Connection, bookmark_id: int, *, archived: bool) -> bool:
-    """Archive or unarchive; returns whether that changed something."""
-    return await fetch_row(conn, load("archive_bookmark"), bookmark_id, archived) is not None
-
-
-async def delete(conn: Connection, bookmark_id: int) -> bool:
-    return await fetch_row(conn, load("delete_bookmark"), bookmark_id) is not None
 
 
 async def merge(conn: Connection, bookmark_id: int) -> int | None:
@@ -164,6 +208,14 @@ async def crawl(
         conn, load("crawl_bookmark"), bookmark_id, priority, None if only is None else list(only), favicon
     )
     return None if row is None else row[0]
+
+
+async def steps(conn: Connection, ids: Sequence[int]) -> dict[int, list[asyncpg.Record]]:
+    """The steps of bookmarks in order, by the id of the bookmark."""
+    found: dict[int, list[asyncpg.Record]] = {number: [] for number in ids}
+    for row in await fetch(conn, load("list_bookmark_steps"), list(ids)):
+        found[row["bookmark_id"]].append(row)
+    return found
 
 
 async def messages(conn: Connection, owner_id: int | None, most: int) -> list[int]:
@@ -200,6 +252,12 @@ async def add_category(conn: Connection, owner_id: int, name: str) -> asyncpg.Re
     return await fetch_row(conn, load("add_category"), owner_id, name)
 
 
+async def find_category(conn: Connection, owner_id: int, category_id: int | None, name: str | None) -> int | None:
+    """The category with this id or name, if the owner has it."""
+    row = await fetch_row(conn, load("find_category"), owner_id, category_id, name)
+    return None if row is None else row["id"]
+
+
 async def rename_category(conn: Connection, category_id: int, name: str) -> asyncpg.Record | None:
     """Raises: ConflictError when another category has this name."""
     try:
@@ -224,6 +282,12 @@ async def crawl_due(pool: Pool, most: int, now: datetime | None) -> int:
     """Submit jobs for bookmarks that are due to be crawled again; returns how many were checked."""
     async with translating_errors(), pool.acquire() as conn, conn.transaction():
         return int(await conn.fetchval(load("crawl_due_bookmarks"), most, now) or 0)
+
+
+async def purge(pool: Pool, before: datetime, most: int) -> int:
+    """Delete bookmarks for good that were deleted before this time; returns how many."""
+    async with translating_errors(), pool.acquire() as conn, conn.transaction():
+        return int(await conn.fetchval(load("purge_bookmarks"), before, most))
 
 
 def write_import(
@@ -266,6 +330,18 @@ def write_no_page(
 ) -> Statement:
     """`only_seen`: only the browser saw this; data read from the page takes precedence."""
     return Statement(load("write_no_page"), (bookmark_id, owner_id, kind, reason, status, only_seen))
+
+
+def write_step(
+    bookmark_id: int,
+    owner_id: int,
+    step: StepName,
+    job_id: int,
+    state: Literal["DONE", "SKIPPED", "NOT_FOUND", "FAILED"],
+    reason: str | None,
+) -> Statement:
+    """The statement that records how a step has ended."""
+    return Statement(load("write_bookmark_step"), (bookmark_id, owner_id, step, state, reason, job_id))
 
 
 def write_trouble(bookmark_id: int, owner_id: int, reason: str) -> Statement:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from forebay.api.models import FromJson, Id, Model, Next, Reference, Status, Strict
+from forebay.api.models import FromJson, Id, Model, Next, Reference, Status, Strict, parsed
+from forebay.pipelines.bookmarks.kinds import BookmarkKind
+from forebay.pipelines.bookmarks.step_names import StepName
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     import asyncpg
 
-BookmarkKind = Literal["page", "pdf", "image", "file", "login", "captcha", "error"]
+    from forebay.storage.db import Picture
 
 
 def _without_nul(text: str) -> str:
@@ -52,10 +57,30 @@ class BookmarkChange(Strict):
 
 
 class FileRef(Model):
-    """A file of a bookmark; the URL requires a sign-in or token."""
+    """A file of a bookmark; the URLs require a sign-in or token."""
 
     id: Id
     url: str
+    width: int | None = None
+    height: int | None = None
+    blurhash: str | None = None
+    thumb: str | None = Field(
+        default=None, description="URL of a thumbnail that is 320 wide; `w` may be 160 or 640, too; null: there is none"
+    )
+
+
+class BookmarkStep(Model):
+    """A step of the last crawls; it stays as it has ended when the job is deleted."""
+
+    name: StepName
+    after: list[str]
+    optional: bool
+    state: Literal["WAITING", "SCHEDULED", "RUNNING", "HELD", "BLOCKED", "DONE", "SKIPPED", "NOT_FOUND", "FAILED"]
+    started_at: datetime | None = Field(description="of the attempt that is running")
+    ended_at: datetime | None
+    next_at: datetime | None = Field(description="when it is tried again")
+    attempt: int | None
+    reason: str | None
 
 
 class Bookmark(Model):
@@ -83,6 +108,7 @@ class Bookmark(Model):
     files: dict[Literal["screenshot", "fullPage", "image", "favicon"], FileRef]
     duplicate_of: Id | None
     archived_at: datetime | None
+    deleted_at: datetime | None = Field(default=None, description="when it was moved to the trash")
     created_at: datetime
     updated_at: datetime
     crawled_at: datetime | None
@@ -92,6 +118,9 @@ class Bookmark(Model):
     job_id: Id | None
     status: Status = Field(description="status of its job")
     error: FromJson
+    steps: list[BookmarkStep] | None = Field(
+        default=None, description="in their order; null: not part of this response, see `GET /api/bookmarks/{id}`"
+    )
 
 
 class FoundBookmark(Bookmark):
@@ -101,6 +130,18 @@ class FoundBookmark(Bookmark):
     snippet: str
 
 
+class ReaderBlock(Model):
+    """A part of the readable text; plain text only."""
+
+    t: Literal["h", "p", "li", "quote", "code", "row", "img"] = Field(
+        description="heading, paragraph, item of a list, quote, code, row of a table, or picture"
+    )
+    text: str = Field(default="", description="of a picture: its description")
+    level: int | None = Field(default=None, description="of a heading, or of a nested list")
+    cells: list[str] | None = Field(default=None, description="of a row")
+    url: str | None = Field(default=None, description="of a picture; it is on the page's host")
+
+
 class WholeBookmark(Bookmark):
     """A bookmark with all fields."""
 
@@ -108,6 +149,9 @@ class WholeBookmark(Bookmark):
     canonical_url: str | None
     modified_at: datetime | None
     text: str | None
+    blocks: list[ReaderBlock] | None = Field(
+        description="the text with its structure, for a reader; null: not known, or there is only the plain text"
+    )
     ocr: str | None
     facts: FromJson
     notes: FromJson = Field(description="by step, remarks of steps that succeeded, such as a shortened page")
@@ -118,9 +162,73 @@ class BookmarkPage(Model):
     next: Next
 
 
+class Count(Model):
+    value: str
+    bookmarks: int
+
+
+class BookmarkFacets(Model):
+    """How many bookmarks match, and how many of them have which properties."""
+
+    total: int
+    is_exact: bool = Field(description="false: only the newest 10,000 that match the other filters were counted")
+    kinds: list[Count]
+    tags: list[Count] = Field(description="the 50 most frequent")
+    categories: list[Count] = Field(description="by their ids")
+    sites: list[Count] = Field(description="the 50 most frequent")
+    statuses: list[Count]
+    archived: int
+    duplicates: int
+
+
+class BulkFilter(Strict):
+    """The same as in lists."""
+
+    q: Annotated[Text, Field(max_length=1000)] | None = None
+    category_id: CategoryId | None = None
+    tags: Tags = Field(default=[], description="all of these")
+    kinds: list[BookmarkKind] = Field(default=[], max_length=10)
+    sites: list[Annotated[Text, Field(max_length=300)]] = Field(default=[], max_length=100)
+    statuses: list[Status] = Field(default=[], max_length=10)
+    since: datetime | None = None
+    until: datetime | None = None
+    archived: bool | None = Field(default=False, description="null: all")
+    duplicates: bool | None = None
+    trash: bool = False
+
+
+class BulkRequest(Strict):
+    """What to do with many bookmarks: those with `ids`, or those that match `filter`."""
+
+    ids: Annotated[list[CategoryId], Field(min_length=1, max_length=5000)] | None = None
+    filter: BulkFilter | None = None
+    do: Literal["tag", "untag", "archive", "unarchive", "category", "delete", "restore", "purge", "crawl"]
+    tags: Tags | None = Field(default=None, description="for tag and untag")
+    category_id: CategoryId | None = Field(default=None, description="for category; null: none")
+    only: Annotated[list[StepName], Field(min_length=1, max_length=6)] | None = Field(
+        default=None, description="for crawl: only these steps"
+    )
+    after: str | None = Field(default=None, max_length=400, description="`next` of the previous response")
+    dry_run: bool = Field(default=False, description="only count")
+
+
+class BulkResult(Model):
+    matched: int = Field(description="bookmarks that were selected; with dryRun at most 10,001")
+    changed: int = Field(description="of those, how many were not as requested already")
+    next: str | None = Field(description="there are more: send the request again with this as `after`")
+
+
 class AddedBookmark(Model):
     created: bool = Field(description="false: the page was bookmarked already and has been updated")
     bookmark: Bookmark | Reference
+
+
+class CrawlRequest(Strict):
+    """What to crawl."""
+
+    only: Annotated[list[StepName], Field(min_length=1, max_length=6)] | None = Field(
+        default=None, description="only these steps, and the steps that they need; by default all"
+    )
 
 
 class Crawled(Model):
@@ -167,27 +275,56 @@ class TagList(Model):
     tags: list[TagUse]
 
 
-def _values(row: asyncpg.Record) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What lists show besides the rows of bookmarks: steps by bookmark, and pictures by file."""
+
+    steps: Mapping[int, Iterable[asyncpg.Record]]
+    pictures: Mapping[int, Picture]
+
+
+def file_ids(rows: Iterable[asyncpg.Record]) -> list[int]:
+    """The files of bookmarks."""
+    return [row[f"{name}_id"] for row in rows for name in _FILES if row[f"{name}_id"] is not None]
+
+
+def _values(row: asyncpg.Record, extras: Extras | None) -> dict[str, Any]:
     values = dict(row)
     every = values.pop("crawl_every")
     values["crawl_every_hours"] = None if every is None else every / 3600
     files = {name: values.pop(f"{name}_id") for name in _FILES}
+    pictures: Mapping[int, Picture] = {} if extras is None else extras.pictures
     values["files"] = {
-        "fullPage" if name == "full_page" else name: FileRef(id=file_id, url=f"/api/files/{file_id}/content")
+        "fullPage" if name == "full_page" else name: _file_ref(file_id, pictures.get(file_id))
         for name, file_id in files.items()
         if file_id is not None
     }
+    values["steps"] = None if extras is None else _steps(extras.steps[row["id"]])
     return values
 
 
-def bookmark_of(row: asyncpg.Record) -> Bookmark:
-    values = _values(row)
+def _file_ref(file_id: int, known: Picture | None) -> FileRef:
+    ref = FileRef(id=str(file_id), url=f"/api/files/{file_id}/content")
+    if known is not None:
+        ref.width, ref.height, ref.blurhash = known.width, known.height, known.blurhash
+        ref.thumb = f"/api/files/{file_id}/thumbnail?w=320" if known.widths else None
+    return ref
+
+
+def bookmark_of(row: asyncpg.Record, extras: Extras | None = None) -> Bookmark:
+    values = _values(row, extras)
     return FoundBookmark(**values) if "rank" in values else Bookmark(**values)
 
 
-def whole_bookmark(row: asyncpg.Record) -> WholeBookmark:
-    values = _values(row)
-    return WholeBookmark(text=values.pop("body"), **values)
+def whole_bookmark(row: asyncpg.Record, extras: Extras) -> WholeBookmark:
+    values = _values(row, extras)
+    blocks = parsed(values.pop("blocks"))
+    return WholeBookmark(text=values.pop("body"), blocks=blocks, **values)
+
+
+def _steps(rows: Iterable[asyncpg.Record]) -> list[BookmarkStep]:
+    names = BookmarkStep.model_fields
+    return [BookmarkStep(**{name: row[name] for name in names}) for row in rows]
 
 
 # The requests and responses of the compatibility routes: names and numbers as in the earlier API.

@@ -77,6 +77,7 @@ def _columns(page: FetchedPage) -> dict[str, Any]:
         "etag": page.etag,
         "last_modified": page.last_modified,
         "notes": page.notes,
+        "blocks": [block.model_dump(exclude_defaults=True) for block in page.blocks] or None,
     }
 
 

@@ -16,3 +16,4 @@ class BookmarksSettings(PackageSettings):
     fallback_owner: str = Field(
         default="", description="owner of bookmark jobs that name none, as in the earlier queue; empty: they fail"
     )
+    trash_days: int = Field(default=30, ge=0, description="days after which deleted bookmarks are deleted for good")

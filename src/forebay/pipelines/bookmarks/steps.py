@@ -10,8 +10,10 @@ captcha or error page is recorded as such and never mistaken for the page.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,11 +23,13 @@ from forebay.engine.declare.limited import limited
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.retry import Retry
 from forebay.errors import ConfigError, DataError, StepError
+from forebay.intake.receiving import is_last
 from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks import page_rows
 from forebay.pipelines.bookmarks.settings import BookmarksSettings
-from forebay.pipelines.image_tools import INSPECT_IMAGE, READ_IMAGE_TEXT
+from forebay.pipelines.bookmarks.step_names import StepName
+from forebay.pipelines.image_tools import READ_IMAGE_TEXT, READ_PICTURE, store_thumbnails
 from forebay.pipelines.page_tools import StepPageTools
 from forebay.services import caption as captions
 from forebay.services import images as pictures
@@ -39,7 +43,8 @@ if TYPE_CHECKING:
     from forebay.storage import Blobs, Stored
     from forebay.types import Statement
 
-StepName = Literal["screenshot", "metadata", "images", "favicon", "ocr", "caption"]
+P = ParamSpec("P")
+Ended = TypeVar("Ended", bound="Done[Any] | Skip | NotFound")
 
 log = get_logger("bookmarks")
 
@@ -114,12 +119,49 @@ class _Bookmark:
 bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId", noun="bookmark")
 
 
+def _of_bookmark(
+    *needed_by: StepName,
+) -> Callable[
+    [Callable[Concatenate[Context, Link, _Bookmark, P], Coroutine[Any, Any, Ended]]],
+    Callable[Concatenate[Context, Link, P], Coroutine[Any, Any, Ended | Skip]],
+]:
+    """Give a step its bookmark, and record with the bookmark how the step has ended.
+
+    The step is skipped if the bookmark is gone, or if neither this step nor one in `needed_by` is requested.
+    """
+
+    def declared(
+        fn: Callable[Concatenate[Context, Link, _Bookmark, P], Coroutine[Any, Any, Ended]],
+    ) -> Callable[Concatenate[Context, Link, P], Coroutine[Any, Any, Ended | Skip]]:
+        step = cast("StepName", fn.__name__)
+
+        @wraps(fn)
+        async def run(ctx: Context, link: Link, /, *args: P.args, **kwargs: P.kwargs) -> Ended | Skip:
+            mark = await _wanted(ctx, link, step, *needed_by)
+            if isinstance(mark, Skip):
+                return mark
+            ended = partial(rows.write_step, mark.id, mark.owner_id, step, ctx.job_id)
+            try:
+                outcome = await fn(ctx, link, mark, *args, **kwargs)
+            except StepError as error:
+                if is_last(ctx, bookmarks.steps[step].retry, error):
+                    error.writing(*error.writes, ended("FAILED", str(error)))
+                raise
+            if isinstance(outcome, Done):
+                record = ended("DONE", None)
+            else:
+                record = ended("SKIPPED" if isinstance(outcome, Skip) else "NOT_FOUND", outcome.reason)
+            return replace(outcome, writes=[*outcome.writes, record])
+
+        return run
+
+    return declared
+
+
 @bookmarks.step(timeout=180, concurrency=(1, 4), retry=_PATIENT)
-async def screenshot(ctx: Context, link: Link) -> Done[Shots] | Skip | NotFound:
+@_of_bookmark()
+async def screenshot(ctx: Context, link: Link, mark: _Bookmark) -> Done[Shots] | Skip | NotFound:
     """Take screenshots of the first screen and the full page; of a PDF, its first page."""
-    mark = await _wanted(ctx, link, "screenshot")
-    if isinstance(mark, Skip):
-        return mark
     if link.is_image:
         return Skip("the link leads to an image, which needs no screenshot")
     ctx.progress(note="opening the page")
@@ -175,16 +217,27 @@ async def _keep_shots(
     if whole is not None:
         kept.append(await _keep(blobs, mark, whole.data, "full page", whole.media_type))
     ids = [*(stored.file_id for stored in kept), None]
-    written = rows.write_screenshots(mark.id, mark.owner_id, ids[0], ids[1], notes)
-    return Done(Shots(first=ids[0], whole=ids[1], url=url), [*(_file(mark, stored) for stored in kept), written])
+    written = [
+        *(_file(mark, stored) for stored in kept),
+        *await _thumbnails(ctx, blobs, kept[0], first.data),
+        rows.write_screenshots(mark.id, mark.owner_id, ids[0], ids[1], notes),
+    ]
+    return Done(Shots(first=ids[0], whole=ids[1], url=url), written)
+
+
+async def _thumbnails(ctx: Context, blobs: Blobs, stored: Stored, data: bytes) -> list[Statement]:
+    """Thumbnails of a screenshot; without them it is shown in full size."""
+    try:
+        return [await store_thumbnails(blobs, stored, await ctx.call(READ_PICTURE, data))]
+    except (ConfigError, DataError) as error:
+        log.warning("no_thumbnails", job=ctx.job_id, error=str(error))
+        return []
 
 
 @bookmarks.step(timeout=180, concurrency=(2, 32), retry=_PATIENT)
-async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
+@_of_bookmark("images", "favicon", "ocr", "caption")
+async def metadata(ctx: Context, link: Link, mark: _Bookmark) -> Done[Found] | Skip | NotFound:
     """Read the metadata and the readable text of the page."""
-    mark = await _wanted(ctx, link, "metadata", "images", "favicon", "ocr", "caption")
-    if isinstance(mark, Skip):
-        return mark
     known = (None, None) if link.only is not None else (mark.etag, mark.modified)
     try:
         page = await _fetcher(ctx, "metadata").fetch(link.url, etag=known[0], modified=known[1])
@@ -207,19 +260,18 @@ async def metadata(ctx: Context, link: Link) -> Done[Found] | Skip | NotFound:
 
 
 @bookmarks.step(after=metadata, timeout=180, concurrency=(1, 16), retry=_PATIENT)
-async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] | Skip:
+@_of_bookmark("ocr", "caption")
+async def images(ctx: Context, link: Link, mark: _Bookmark, found: Found | None) -> Done[Image] | Skip:
     """Store the main image of the page, with its size and a blurhash."""
-    mark = await _wanted(ctx, link, "images", "ocr", "caption")
-    if isinstance(mark, Skip):
-        return mark
     if found is None or found.is_unchanged:
         return Skip("the page has not changed")
     urls = [found.url] if found.kind == "image" else found.images[:_CANDIDATES]
     best = await _first_picture(ctx, urls, "bookmarks.images", _IMAGE_BYTES, _IMAGE_SECONDS)
     if best is None:
         return Skip("the page names no image" if not urls else "none of the page's images could be read")
-    url, data, facts = best
-    stored = await _keep(await ctx.get(resources.blobs), mark, data, "image", facts.media_type)
+    url, data, picture = best
+    facts, blobs = picture.facts, await ctx.get(resources.blobs)
+    stored = await _keep(blobs, mark, data, "image", facts.media_type)
     image = Image(
         sha256=stored.sha256,
         url=url,
@@ -229,32 +281,32 @@ async def images(ctx: Context, link: Link, found: Found | None) -> Done[Image] |
         blurhash=facts.blurhash,
     )
     about = image.model_dump(exclude={"sha256", "media_type"})
-    return Done(image, [_file(mark, stored), rows.write_image(mark.id, mark.owner_id, stored.file_id, about)])
+    thumbnails = await store_thumbnails(blobs, stored, picture)
+    written = rows.write_image(mark.id, mark.owner_id, stored.file_id, about)
+    return Done(image, [_file(mark, stored), thumbnails, written])
 
 
 @bookmarks.step(after=metadata, timeout=120, concurrency=(1, 16), retry=Retry(attempts=3, base=5.0))
-async def favicon(ctx: Context, link: Link, found: Found | None) -> Done[str] | Skip:
+@_of_bookmark()
+async def favicon(ctx: Context, link: Link, mark: _Bookmark, found: Found | None) -> Done[str] | Skip:
     """Store the best icon of the site."""
-    mark = await _wanted(ctx, link, "favicon")
-    if isinstance(mark, Skip):
-        return mark
     if found is None or found.is_unchanged:
         return Skip("the page has not changed")
     urls = [link.favicon, *found.icons] if link.favicon else found.icons
     best = await _first_picture(ctx, urls, "bookmarks.favicon", _ICON_BYTES, _ICON_SECONDS)
     if best is None:
         return Skip("the site has no icon that could be read")
-    url, data, facts = best
-    stored = await _keep(await ctx.get(resources.blobs), mark, data, "icon", facts.media_type)
-    return Done(url, [_file(mark, stored), rows.write_favicon(mark.id, mark.owner_id, stored.file_id)])
+    url, data, picture = best
+    blobs = await ctx.get(resources.blobs)
+    stored = await _keep(blobs, mark, data, "icon", picture.facts.media_type)
+    thumbnails = await store_thumbnails(blobs, stored, picture)
+    return Done(url, [_file(mark, stored), thumbnails, rows.write_favicon(mark.id, mark.owner_id, stored.file_id)])
 
 
 @bookmarks.step(after=images, optional=True, timeout=240, concurrency=(1, 2))
-async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip:
+@_of_bookmark()
+async def ocr(ctx: Context, link: Link, mark: _Bookmark, image: Image | None) -> Done[int] | Skip:
     """Read the text in the main image."""
-    mark = await _wanted(ctx, link, "ocr")
-    if isinstance(mark, Skip):
-        return mark
     if image is None:
         return Skip("the page has no image")
     try:
@@ -266,14 +318,12 @@ async def ocr(ctx: Context, link: Link, image: Image | None) -> Done[int] | Skip
 
 
 @bookmarks.step(after=images, optional=True, timeout=120, concurrency=(1, 4), retry=_PATIENT)
-async def caption(ctx: Context, link: Link, image: Image | None) -> Done[str] | Skip:
+@_of_bookmark()
+async def caption(ctx: Context, link: Link, mark: _Bookmark, image: Image | None) -> Done[str] | Skip:
     """Describe the main image in words, if a caption service is configured."""
     service = captions.caption_service(await ctx.get(resources.settings))
     if service is None:
         return Skip(captions.OFF)
-    mark = await _wanted(ctx, link, "caption")
-    if isinstance(mark, Skip):
-        return mark
     if image is None:
         return Skip("the page has no image")
     async with (await ctx.get(resources.blobs)).local(image.sha256) as path:
@@ -334,7 +384,7 @@ async def _keep(blobs: Blobs, mark: _Bookmark, data: bytes, what: str, media_typ
 
 async def _first_picture(
     ctx: Context, urls: list[str], purpose: str, max_bytes: int, seconds: float
-) -> tuple[str, bytes, pictures.ImageFacts] | None:
+) -> tuple[str, bytes, pictures.Picture] | None:
     """The first URL that is an image, within a time limit for all. A temporary error is raised if no other works."""
     later: StepError | None = None
     http = await ctx.get(resources.http)
@@ -346,7 +396,7 @@ async def _first_picture(
             break
         try:
             fetched = await http.get(url, purpose=purpose, max_bytes=max_bytes, timeout=left)
-            return url, fetched.content, await ctx.call(INSPECT_IMAGE, fetched.content)
+            return url, fetched.content, await ctx.call(READ_PICTURE, fetched.content)
         except StepError as error:
             if isinstance(error, ConfigError):
                 raise

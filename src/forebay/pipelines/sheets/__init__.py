@@ -23,4 +23,5 @@ package = PipelinePackage(
     demo="demo:submit_demo",
     first_steps={"Upload a sheet": "ingest FILE"},
     features="features:features",
+    suggestions="suggestions:suggest",
 )

@@ -142,15 +142,16 @@ def listed_sheet(row: asyncpg.Record) -> ListedSheet:
         ended = row["done"] + row["skipped"] + row["not_found"] + row["error"]
         named = {name: row[name] for name in ("total", "done", "skipped", "not_found", "error")}
         counters = Counters(pending=row["total"] - ended, **named)
-    values = {name: row[name] for name in _SUMMARY} | {"received": row["received"] or 0}
+    values: dict[str, Any] = {name: row[name] for name in _SUMMARY} | {"received": row["received"] or 0}
     return ListedSheet(**values, state=row["state"], counters=counters)
 
 
 def sheet_info(sheet: Sheet) -> SheetInfo:
     mapping: dict[str, Any] = sheet.mapping or {}
     layout: dict[str, Any] = sheet.layout or {}
+    summary: dict[str, Any] = {name: getattr(sheet, name) for name in _SUMMARY} | {"received": sheet.received or 0}
     return SheetInfo(
-        **{name: getattr(sheet, name) for name in _SUMMARY} | {"received": sheet.received or 0},
+        **summary,
         path=sheet.path,
         replaced_by=None if sheet.replaced_by is None else str(sheet.replaced_by),
         file_id=None if sheet.file_id is None else str(sheet.file_id),

@@ -44,8 +44,7 @@ def readable_text(html: str, base: str) -> tuple[str, list[Block]]:
     if html.count("<") > _MOST_TAGS:
         return "", []
     try:
-        from trafilatura import bare_extraction  # noqa: PLC0415 - an extra
-        from trafilatura.xml import xmltotxt  # noqa: PLC0415
+        from trafilatura import bare_extraction, xml  # noqa: PLC0415 - an extra
     except ImportError as missing:
         raise ConfigError("pages cannot be read: pip install 'forebay[web]'") from missing
     found: Any = bare_extraction(html, include_comments=False, include_tables=True, include_images=True)
@@ -53,7 +52,8 @@ def readable_text(html: str, base: str) -> tuple[str, list[Block]]:
         return "", []
     blocks = read_blocks(found.body, base)
     _without_pictures(found.body)
-    return lines(unicodedata.normalize("NFC", xmltotxt(found.body, include_formatting=False)), LONGEST_TEXT), blocks
+    text: str = xml.xmltotxt(found.body, include_formatting=False)  # pyright: ignore[reportUnknownMemberType]
+    return lines(unicodedata.normalize("NFC", text), LONGEST_TEXT), blocks
 
 
 def _without_pictures(body: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -15,34 +15,41 @@ from forebay.api.strict_query import StrictRoute
 from forebay.errors import NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
-from forebay.pipelines.bookmarks.db import BookmarkFilter
+from forebay.pipelines.bookmarks.db import BulkChange
 from forebay.pipelines.bookmarks.imports import tidy_tags
 from forebay.pipelines.bookmarks.links import looks_like_image, page_hash
 from forebay.pipelines.bookmarks.models import (
     AddedBookmark,
     Bookmark,
     BookmarkChange,
-    BookmarkKind,
     BookmarkPage,
     Crawled,
+    CrawlRequest,
+    Extras,
     FoundBookmark,
     NewBookmark,
     Version,
     VersionPage,
     WholeBookmark,
     bookmark_of,
+    file_ids,
     whole_bookmark,
 )
+from forebay.pipelines.bookmarks.routes.filters import Selected
 from forebay.services.egress import Policy, allowed_url
+from forebay.storage import db as files
 from forebay.telemetry.tracing import submitting
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import asyncpg
 
     from forebay.api.auth.authentication import Principal
     from forebay.api.quota import Quotas
     from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
+    from forebay.pipelines.bookmarks.db import BookmarkFilter
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/bookmarks", tags=["bookmarks"], route_class=StrictRoute)
@@ -131,44 +138,41 @@ async def list_bookmarks(
     who: Reader,
     pools: RolePoolsDep,
     size: PageSize,
+    selected: Selected,
     after: After = None,
-    q: Annotated[
-        str | None,
-        Query(max_length=1000, description='words, "phrases", -without, or; the best match comes first'),
-    ] = None,
-    category_id: Annotated[str | None, Query(alias="categoryId", pattern="^[0-9]{1,18}$")] = None,
-    tag: Annotated[str | None, Query(max_length=100)] = None,
-    kind: BookmarkKind | None = None,
-    archived: Annotated[bool | None, Query(description="only archived, or only other bookmarks")] = False,
-    everything: Annotated[bool, Query(description="include archived bookmarks")] = False,
-    duplicates: Annotated[bool, Query(description="only duplicates")] = False,
+    sort: Annotated[
+        Literal["newest", "oldest"],
+        Query(description="in the order in which they were added; not with words in `q`"),
+    ] = "newest",
 ) -> BookmarkPage:
-    """List bookmarks, newest first; with `q`, search titles, texts and images, best match first."""
-    category = None if category_id is None else int(category_id)
-    where = BookmarkFilter(None if everything else archived, category, tag, kind, duplicates)
-    if q is not None and q.strip():
-        return await _search(pools, who, where, q, after, size)
-    before = None if after is None else paging.decode(after, paging.integer)[0]
+    """List bookmarks, newest first; with words in `q`, search titles, texts and images, best match first. A page may be
+    short while there is a `next`."""
     async with pools.own(who) as conn:
-        found = await rows.find(conn, where, before, size + 1)
-    more = found[size - 1]["id"] if len(found) > size else None
-    paging.tell("bookmarks", [row["id"] for row in found[:size]], more)
-    page: list[Bookmark | FoundBookmark] = [bookmark_of(row) for row in found[:size]]
+        selection = await selected.found(conn, who)
+        if selection.words is not None:
+            return await _search(conn, selection.where, selection.words, after, size)
+        start = None if after is None else paging.decode(after, paging.integer)[0]
+        ids, more = await rows.match(conn, selection.where, start, size, oldest=sort == "oldest")
+        page = await _listed(conn, await rows.show(conn, ids))
+    paging.tell("bookmarks", ids, more)
     return BookmarkPage(bookmarks=page, next=None if more is None else paging.encode(more))
 
 
-async def _search(
-    pools: RolePools, who: Principal, where: BookmarkFilter, question: str, after: str | None, size: int
-) -> BookmarkPage:
-    if "\0" in question:
-        raise Problem(422, "must not contain a NUL character", field="query.q")
-    if where.kind is not None or where.duplicates:
-        raise Problem(422, "cannot be combined with `kind` or `duplicates`", field="query.q")
+async def _listed(conn: Connection, found: Sequence[asyncpg.Record]) -> list[Bookmark | FoundBookmark]:
+    extras = await _extras(conn, found)
+    return [bookmark_of(row, extras) for row in found]
+
+
+async def _extras(conn: Connection, found: Sequence[asyncpg.Record]) -> Extras:
+    steps = await rows.steps(conn, [row["id"] for row in found])
+    return Extras(steps, await files.pictures(conn, file_ids(found)))
+
+
+async def _search(conn: Connection, where: BookmarkFilter, words: str, after: str | None, size: int) -> BookmarkPage:
     place = None if after is None else paging.decode(after, paging.number, paging.integer)
-    async with pools.own(who) as conn:
-        found = await rows.search(conn, where, question, place, size + 1)
+    found = await rows.search(conn, where, words, place, size + 1)
+    page = await _listed(conn, found[:size])
     last = found[size - 1] if len(found) > size else None
-    page: list[Bookmark | FoundBookmark] = [bookmark_of(row) for row in found[:size]]
     return BookmarkPage(bookmarks=page, next=None if last is None else paging.encode(last["rank"], last["id"]))
 
 
@@ -180,9 +184,10 @@ async def get_bookmark(bookmark_id: Number, who: Reader, pools: RolePoolsDep) ->
     """A bookmark with all fields, including its text."""
     async with pools.own(who) as conn:
         row = await rows.get(conn, int(bookmark_id))
-    if row is None:
-        raise _not_there(bookmark_id)
-    return whole_bookmark(row)
+        if row is None or row["deleted_at"] is not None:
+            raise _not_there(bookmark_id)
+        extras = await _extras(conn, [row])
+    return whole_bookmark(row, extras)
 
 
 @router.patch("/{bookmark_id}")
@@ -204,34 +209,48 @@ async def change_bookmark(
 
 
 @router.delete("/{bookmark_id}", status_code=204)
-async def delete_bookmark(bookmark_id: Number, who: Writer, pools: RolePoolsDep) -> None:
-    """Delete a bookmark and its files."""
+async def delete_bookmark(
+    bookmark_id: Number,
+    who: Writer,
+    pools: RolePoolsDep,
+    purge: Annotated[bool, Query(description="delete it for good, with its files")] = False,
+) -> None:
+    """Move a bookmark to the trash: lists and exports no longer show it. It is deleted for good after
+    FOREBAY_BOOKMARKS_TRASH_DAYS."""
     async with pools.own(who) as conn:
-        if not await rows.delete(conn, int(bookmark_id)):
+        if await rows.change_many(conn, [int(bookmark_id)], BulkChange("purge" if purge else "delete")) == 0:
             raise _not_there(bookmark_id)
+
+
+@router.post("/{bookmark_id}/restore")
+async def restore_bookmark(bookmark_id: Number, who: Writer, pools: RolePoolsDep) -> Bookmark | Reference:
+    """Take a bookmark out of the trash."""
+    return await _changed(bookmark_id, who, pools, "restore")
 
 
 @router.post("/{bookmark_id}/archive")
 async def archive_bookmark(bookmark_id: Number, who: Writer, pools: RolePoolsDep) -> Bookmark | Reference:
     """Archive a bookmark: lists no longer show it by default."""
-    return await _archived(bookmark_id, who, pools, archived=True)
+    return await _changed(bookmark_id, who, pools, "archive")
 
 
 @router.post("/{bookmark_id}/unarchive")
 async def unarchive_bookmark(bookmark_id: Number, who: Writer, pools: RolePoolsDep) -> Bookmark | Reference:
     """Move a bookmark out of the archive."""
-    return await _archived(bookmark_id, who, pools, archived=False)
+    return await _changed(bookmark_id, who, pools, "unarchive")
 
 
-async def _archived(bookmark_id: str, who: Principal, pools: RolePools, *, archived: bool) -> Bookmark | Reference:
+async def _changed(bookmark_id: str, who: Principal, pools: RolePools, action: str) -> Bookmark | Reference:
     async with pools.own(who) as conn:
-        await rows.archive(conn, int(bookmark_id), archived=archived)
+        await rows.change_many(conn, [int(bookmark_id)], BulkChange(action))
         return _for(who, await _found(conn, bookmark_id))
 
 
 @router.post("/{bookmark_id}/crawl", status_code=201, openapi_extra=idempotency.TAKES_KEY)
-async def crawl_bookmark(bookmark_id: Number, request: Request, who: Writer, pools: RolePoolsDep) -> Crawled:
-    """Crawl the page again; changes are recorded."""
+async def crawl_bookmark(
+    bookmark_id: Number, request: Request, who: Writer, pools: RolePoolsDep, body: CrawlRequest | None = None
+) -> Crawled:
+    """Crawl the page again, with all steps or with some; changes are recorded."""
     quotas: Quotas = request.app.state.quotas
     quota = await quotas.of(pools.owners, who.owner_id)
     idempotent = await idempotency.of(request)
@@ -239,7 +258,7 @@ async def crawl_bookmark(bookmark_id: Number, request: Request, who: Writer, poo
         if (known := await idempotent.answer(conn, who)) is not None:
             return Crawled.model_validate(known.body)
         quota.admit()
-        job_id = await rows.crawl(conn, int(bookmark_id))
+        job_id = await rows.crawl(conn, int(bookmark_id), only=None if body is None else body.only)
         if job_id is None:
             raise _not_there(bookmark_id)
         crawled = Crawled(job_id=str(job_id))
@@ -274,7 +293,7 @@ async def list_changes(
 
 async def _found(conn: Connection, bookmark_id: str) -> Bookmark:
     row = await rows.get_light(conn, int(bookmark_id))
-    if row is None:
+    if row is None or row["deleted_at"] is not None:
         raise _not_there(bookmark_id)
     return bookmark_of(row)
 

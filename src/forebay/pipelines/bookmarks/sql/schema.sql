@@ -45,6 +45,8 @@ CREATE TABLE forebay.bookmark (
     caption text,
     search tsvector GENERATED ALWAYS AS (forebay.searched(language, COALESCE(own_title, title), tags, site, description, note, body, ocr)) STORED,
     notes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    deleted_at timestamp with time zone,
+    blocks jsonb,
     CONSTRAINT bookmark_crawl_every_check CHECK ((crawl_every >= '01:00:00'::interval)),
     CONSTRAINT bookmark_note_check CHECK ((length(note) <= 100000)),
     CONSTRAINT bookmark_own_title_check CHECK ((length(own_title) <= 1000)),
@@ -85,6 +87,16 @@ CREATE VIEW forebay.bookmark_messages WITH (security_invoker='true') AS
   WHERE (j.pipeline_id = ( SELECT p.id
            FROM forebay.pipeline p
           WHERE (p.name = 'bookmarks'::text)));
+CREATE TABLE forebay.bookmark_step (
+    bookmark_id bigint NOT NULL,
+    step text NOT NULL,
+    owner_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    state text NOT NULL,
+    reason text,
+    ended_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT bookmark_step_state_check CHECK ((state = ANY (ARRAY['DONE'::text, 'SKIPPED'::text, 'NOT_FOUND'::text, 'FAILED'::text])))
+);
 CREATE TABLE forebay.bookmark_tag (
     owner_id bigint NOT NULL,
     tag text NOT NULL,
@@ -111,25 +123,30 @@ ALTER TABLE ONLY forebay.bookmark
     ADD CONSTRAINT bookmark_owner_id_page_hash_key UNIQUE (owner_id, page_hash);
 ALTER TABLE ONLY forebay.bookmark
     ADD CONSTRAINT bookmark_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.bookmark_step
+    ADD CONSTRAINT bookmark_step_pkey PRIMARY KEY (bookmark_id, step);
 ALTER TABLE ONLY forebay.category
     ADD CONSTRAINT category_owner_id_name_key UNIQUE (owner_id, name);
 ALTER TABLE ONLY forebay.category
     ADD CONSTRAINT category_pkey PRIMARY KEY (id);
 CREATE INDEX bookmark_canonical ON forebay.bookmark USING btree (owner_id, canonical_hash) WHERE (canonical_hash IS NOT NULL);
 CREATE INDEX bookmark_category ON forebay.bookmark USING btree (category_id, id) WHERE (category_id IS NOT NULL);
-CREATE INDEX bookmark_category_shown ON forebay.bookmark USING btree (owner_id, category_id) WHERE ((archived_at IS NULL) AND (category_id IS NOT NULL));
+CREATE INDEX bookmark_category_shown ON forebay.bookmark USING btree (owner_id, category_id) WHERE ((archived_at IS NULL) AND (deleted_at IS NULL) AND (category_id IS NOT NULL));
 CREATE INDEX bookmark_due ON forebay.bookmark USING btree (next_crawl_at) WHERE ((next_crawl_at IS NOT NULL) AND (archived_at IS NULL));
 CREATE INDEX bookmark_duplicates ON forebay.bookmark USING btree (duplicate_of) WHERE (duplicate_of IS NOT NULL);
 CREATE INDEX bookmark_export ON forebay.bookmark USING btree (owner_id, COALESCE(category_id, (0)::bigint), id);
 CREATE INDEX bookmark_kind ON forebay.bookmark USING btree (owner_id, kind, id);
-CREATE INDEX bookmark_newest ON forebay.bookmark USING btree (owner_id, id) WHERE (archived_at IS NULL);
+CREATE INDEX bookmark_newest ON forebay.bookmark USING btree (owner_id, id) WHERE ((archived_at IS NULL) AND (deleted_at IS NULL));
 CREATE INDEX bookmark_owner ON forebay.bookmark USING btree (owner_id, id);
 CREATE INDEX bookmark_search ON forebay.bookmark USING gin (search);
+CREATE INDEX bookmark_site ON forebay.bookmark USING btree (owner_id, forebay.url_site(url), id);
 CREATE INDEX bookmark_tag_of ON forebay.bookmark_tag USING btree (bookmark_id);
 CREATE INDEX bookmark_tag_used ON forebay.bookmark_tag USING btree (owner_id, tag);
 CREATE INDEX bookmark_tags ON forebay.bookmark USING gin (tags);
+CREATE INDEX bookmark_title ON forebay.bookmark USING gin (lower(COALESCE(own_title, title)) public.gin_trgm_ops);
+CREATE INDEX bookmark_trash ON forebay.bookmark USING btree (owner_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE TRIGGER drop_files AFTER DELETE OR UPDATE OF screenshot_id, full_page_id, image_id, favicon_id ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.drop_bookmark_files();
-CREATE TRIGGER keep_tags AFTER UPDATE OF tags, archived_at ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.keep_bookmark_tags();
+CREATE TRIGGER keep_tags AFTER UPDATE OF tags, archived_at, deleted_at ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.keep_bookmark_tags();
 CREATE TRIGGER keep_tags_of_new AFTER INSERT ON forebay.bookmark FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION forebay.keep_bookmark_tags();
 ALTER TABLE ONLY forebay.bookmark
     ADD CONSTRAINT bookmark_category_id_fkey FOREIGN KEY (category_id) REFERENCES forebay.category(id) ON DELETE SET NULL;
@@ -137,18 +154,23 @@ ALTER TABLE ONLY forebay.bookmark_change
     ADD CONSTRAINT bookmark_change_bookmark_id_fkey FOREIGN KEY (bookmark_id) REFERENCES forebay.bookmark(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.bookmark
     ADD CONSTRAINT bookmark_duplicate_of_fkey FOREIGN KEY (duplicate_of) REFERENCES forebay.bookmark(id) ON DELETE SET NULL;
+ALTER TABLE ONLY forebay.bookmark_step
+    ADD CONSTRAINT bookmark_step_bookmark_id_fkey FOREIGN KEY (bookmark_id) REFERENCES forebay.bookmark(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.bookmark_tag
     ADD CONSTRAINT bookmark_tag_bookmark_id_fkey FOREIGN KEY (bookmark_id) REFERENCES forebay.bookmark(id) ON DELETE CASCADE;
 ALTER TABLE forebay.bookmark ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.bookmark_change ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.bookmark_step ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.bookmark_tag ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.category ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_all ON forebay.bookmark TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.bookmark_change TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.bookmark_step TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.bookmark_tag TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.category TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_owner ON forebay.bookmark TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.bookmark_change TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.bookmark_step TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.bookmark_tag TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.category TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark TO forebay_api;
@@ -162,6 +184,9 @@ GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.bookmark_id_seq TO forebay_worker;
 GRANT SELECT ON TABLE forebay.bookmark_messages TO forebay_admin;
+GRANT SELECT,DELETE ON TABLE forebay.bookmark_step TO forebay_api;
+GRANT SELECT,DELETE ON TABLE forebay.bookmark_step TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_step TO forebay_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_tag TO forebay_api;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_tag TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.bookmark_tag TO forebay_worker;

@@ -4,7 +4,7 @@ with found as (
     select * from jsonb_to_record($3::text::jsonb) as f(
         kind text, kind_reason text, http_status int, title text, description text, author text, site text, language text,
         canonical_url text, published_at timestamptz, modified_at timestamptz, body text, words int, reading_minutes real,
-        facts jsonb, etag text, last_modified text, notes jsonb)
+        facts jsonb, etag text, last_modified text, notes jsonb, blocks jsonb)
 ), before as (
     select b.title, b.words, b.body_hash from forebay.bookmark b where b.id = $1 and b.owner_id = $2 for no key update
 ), noted as (
@@ -23,11 +23,11 @@ with found as (
 update forebay.bookmark b set
     kind = f.kind, kind_reason = f.kind_reason, http_status = f.http_status, title = f.title, description = f.description,
     author = f.author, site = f.site, language = f.language, canonical_url = f.canonical_url, canonical_hash = $5,
-    published_at = f.published_at, modified_at = f.modified_at, body = f.body, words = f.words,
+    published_at = f.published_at, modified_at = f.modified_at, body = f.body, blocks = f.blocks, words = f.words,
     reading_minutes = f.reading_minutes, notes = forebay.with_notes(b.notes, 'metadata', f.notes), facts = f.facts, etag = f.etag, last_modified = f.last_modified,
     duplicate_of = (
         select min(d.id) from forebay.bookmark d
-        where d.owner_id = $2 and d.id < $1 and (d.page_hash = $5 or d.canonical_hash = $5)),
+        where d.owner_id = $2 and d.id < $1 and d.deleted_at is null and (d.page_hash = $5 or d.canonical_hash = $5)),
     changed_at = case when b.body_hash is distinct from $4 then clock_timestamp() else b.changed_at end,
     body_hash = $4,
     crawled_at = clock_timestamp(),

@@ -1,4 +1,4 @@
--- Adds a bookmark and submits its job, or finds the one of the same page, which is unarchived and updated with the given values.
+-- Adds a bookmark and submits its job, or finds the one of the same page, which is unarchived, taken out of the trash, and updated with the given values.
 create or replace function forebay.add_bookmark(
     owner_id bigint, url text, page_hash bytea, own_title text, note text, tags text[], category_id bigint,
     priority int default 0, added_at timestamptz default null, is_image boolean default false, trace text default null,
@@ -20,6 +20,7 @@ begin
     if not created then
         update forebay.bookmark b set
             archived_at = case when unarchives then null else b.archived_at end,
+            deleted_at = null,
             -- The title of the page is not stored as the owner's title.
             own_title = coalesce(nullif(add_bookmark.own_title, b.title), b.own_title),
             note = coalesce(add_bookmark.note, b.note),

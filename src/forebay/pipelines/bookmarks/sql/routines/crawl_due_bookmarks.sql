@@ -9,7 +9,7 @@ declare
 begin
     for due in
         select b.id, b.owner_id, b.url, b.job_id from forebay.bookmark b
-        where b.next_crawl_at <= at and b.archived_at is null
+        where b.next_crawl_at <= at and b.archived_at is null and b.deleted_at is null
         order by b.next_crawl_at limit max_rows for update skip locked
     loop
         looked_at := looked_at + 1;

@@ -7,7 +7,7 @@ create or replace function forebay.export_bookmarks(after_category bigint, after
 select b.id, coalesce(b.category_id, 0), b.url, b.own_title, b.title, b.note, b.tags, c.name, b.created_at,
        b.archived_at is not null
 from forebay.bookmark b left join forebay.category c on c.id = b.category_id
-where b.owner_id = forebay.acting_owner() and (coalesce(b.category_id, 0), b.id) > (after_category, after_id)
+where b.owner_id = forebay.acting_owner() and b.deleted_at is null and (coalesce(b.category_id, 0), b.id) > (after_category, after_id)
 order by coalesce(b.category_id, 0), b.id limit max_rows
 $$;
 select forebay.permit_call('export_bookmarks(bigint, bigint, int)', 'forebay_api', 'forebay_admin');

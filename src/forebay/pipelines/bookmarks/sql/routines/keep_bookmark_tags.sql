@@ -1,8 +1,8 @@
--- Keeps bookmark_tag in sync with the tags of bookmarks that are not archived.
+-- Keeps bookmark_tag in sync with the tags of bookmarks that are neither archived nor deleted.
 create or replace function forebay.keep_bookmark_tags() returns trigger language plpgsql as $$
 declare
-    before text[] := case when tg_op = 'UPDATE' and old.archived_at is null then old.tags else '{}' end;
-    after text[] := case when new.archived_at is null then new.tags else '{}' end;
+    before text[] := case when tg_op = 'UPDATE' and old.archived_at is null and old.deleted_at is null then old.tags else '{}' end;
+    after text[] := case when new.archived_at is null and new.deleted_at is null then new.tags else '{}' end;
 begin
     if before = after then
         return null;
@@ -16,5 +16,5 @@ end $$;
 create or replace trigger keep_tags_of_new after insert on forebay.bookmark
     for each row when (new.tags <> '{}') execute function forebay.keep_bookmark_tags();
 
-create or replace trigger keep_tags after update of tags, archived_at on forebay.bookmark
+create or replace trigger keep_tags after update of tags, archived_at, deleted_at on forebay.bookmark
     for each row execute function forebay.keep_bookmark_tags();

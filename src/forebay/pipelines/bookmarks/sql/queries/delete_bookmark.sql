@@ -1,2 +1,0 @@
--- Deletes a bookmark and its files.
-delete from forebay.bookmark b where b.id = $1 returning b.id
