@@ -19,7 +19,19 @@ from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
 from forebay.api.quota import Quotas
 from forebay.api.role_pools import open_role_pools
-from forebay.api.routes import events, files, health, identity, items, jobs, operations, pages, sessions, signals
+from forebay.api.routes import (
+    events,
+    files,
+    health,
+    identity,
+    items,
+    job_lists,
+    jobs,
+    operations,
+    pages,
+    sessions,
+    signals,
+)
 from forebay.api.submit.batches import SubmitBatches
 from forebay.engine.processes.limited_calls import open_limited_calls
 from forebay.packages import larger_bodies, leave_out, packages
@@ -73,7 +85,21 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.slices = set[int]()
     problems.install(app)
     routers = [
-        each.router for each in (jobs, items, signals, files, events, operations, sessions, identity, health, pages)
+        each.router
+        # The lists come first: `/api/jobs/{job_id}` would match them.
+        for each in (
+            job_lists,
+            jobs,
+            items,
+            signals,
+            files,
+            events,
+            operations,
+            sessions,
+                    identity,
+            health,
+            pages,
+        )
     ]
     routers += _package_routers()
     app.add_middleware(DirectRoutes, routes=[route for router in routers for route in router.routes])

@@ -10,6 +10,7 @@ package = PipelinePackage(
     routes=("routes.categories", "routes.transfer", "routes.bookmarks", "routes.compatibility", "routes.pages"),
     settings="settings:BookmarksSettings",
     commands={"bookmarks": Command("commands", "Save, find, import and export links.")},
+    jobs={"bookmarks": "job_hooks:BookmarkJobs"},
     chores=(Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),),
     outside_views="pgmq_views:VIEWS",
     first_steps={"Save a link": "bookmarks add URL"},
