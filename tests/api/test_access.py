@@ -119,6 +119,8 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/statistics"): (_OWN, None),
     ("GET", "/api/pipelines"): (_OWN, None),
     ("GET", "/api/me"): (_OWN, None),
+    ("GET", "/api/me/preferences"): (_OWN, None),
+    ("PUT", "/api/me/preferences"): (_OWN, {"density": "compact"}),
     ("PUT", "/api/me/password"): (_PERSON, {"new": "a long new password"}),
     ("GET", "/api/sessions"): (_PERSON, None),
     ("DELETE", "/api/sessions/{session_id}"): (_PERSON, None),

@@ -29,6 +29,7 @@ from forebay.api.routes import (
     jobs,
     operations,
     pages,
+    preferences,
     sessions,
     signals,
 )
@@ -96,7 +97,8 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
             events,
             operations,
             sessions,
-                    identity,
+            preferences,
+            identity,
             health,
             pages,
         )
