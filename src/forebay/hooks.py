@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -117,6 +117,16 @@ class Exported:
     notes: Sequence[str] = field(default_factory=list[str])
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a job is about: a thing of the package. `kind` is the name of its kind in the API, `id` its id there."""
+
+    kind: str
+    id: str
+    title: str | None
+    parent_id: int | None = None  # the job that this one belongs to, as an export belongs to the job that it exports
+
+
 class JobHooks:
     """Extensions for the jobs of one pipeline. Each method has a default: override those that you need.
 
@@ -142,6 +152,10 @@ class JobHooks:
 
     async def before_reprocess(self, conn: Connection, settings: Settings, job_id: int, options: Any) -> None:
         """Prepare a reprocess, in its transaction; `options` is a `reprocess_options`, or None."""
+
+    async def subjects(self, conn: Connection, job_ids: Sequence[int]) -> Mapping[int, Subject]:
+        """What these jobs are about, by job; called once for all jobs of a page."""
+        return {}
 
     async def problem(self, conn: Connection, job_id: int) -> str | None:
         """Why a job as a whole could not be processed, for `forebay job`."""

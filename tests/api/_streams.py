@@ -52,12 +52,6 @@ class Reader:
                 return event
         return None
 
-    async def comment(self) -> str:
-        """The next comment, if that comes before anything else."""
-        fields = await self._block()
-        assert fields is not None
-        return fields[""]
-
     async def _block(self) -> dict[str, str] | None:
         """The lines up to the next empty one."""
         fields: dict[str, str] = {}
@@ -77,8 +71,9 @@ class Reader:
 
     async def until(self, found: Callable[[Event], bool]) -> Event:
         """The first event that is it; those before are in `seen`."""
-        while not found(event := await self.expect()):
-            pass
+        async with asyncio.timeout(PATIENCE):  # ticks come while it waits
+            while not found(event := await self.expect()):
+                pass
         return event
 
     async def until_told(self, job_id: str) -> Event:

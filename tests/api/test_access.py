@@ -82,7 +82,11 @@ _SHEETS: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
 MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("POST", "/api/jobs"): ((401, 201, 201, 201, 201, 401), {"pipeline": "pages", "input": {"title": "x"}}),
     ("GET", "/api/jobs"): (_OWN, None),
+    ("GET", "/api/jobs/folded"): (_OWN, None),
+    ("GET", "/api/jobs/counts"): (_OWN, None),
     ("GET", "/api/jobs/{job_id}"): (_PRIVATE, None),
+    ("POST", "/api/jobs/{job_id}/items/{item_id}/pause"): (_PRIVATE, None),
+    ("POST", "/api/jobs/{job_id}/items/{item_id}/resume"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/pause"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/resume"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/kickoff"): (_PRIVATE, None),
@@ -91,6 +95,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/jobs/{job_id}/items"): (_PRIVATE, None),
     ("GET", "/api/jobs/{job_id}/items/{item_id}"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),  # it has ended by then
+    ("POST", "/api/jobs/{job_id}/items/{item_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),
     ("GET", "/api/jobs/{job_id}/grid"): (_NO_SHEET, None),
     ("POST", "/api/jobs/{job_id}/export"): (_NO_SHEET, None),
     ("GET", "/api/jobs/{job_id}/exports"): (_PRIVATE, None),
@@ -135,6 +140,8 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/pipelines"): (_OWN, None),
     ("GET", "/api/app"): (_OWN, None),
     ("GET", "/api/me"): (_OWN, None),
+    ("GET", "/api/me/preferences"): (_OWN, None),
+    ("PUT", "/api/me/preferences"): (_OWN, {"density": "compact"}),
     ("PUT", "/api/me/password"): (_PERSON, {"new": "a long new password"}),
     ("GET", "/api/sessions"): (_PERSON, None),
     ("DELETE", "/api/sessions/{session_id}"): (_PERSON, None),

@@ -73,6 +73,24 @@ async def test_a_link_is_answered_with_its_bookmark_and_its_work_is_there(servic
     }
 
 
+async def test_a_job_says_which_bookmark_it_is_about(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        named, unnamed = await added(ann, title="Mine"), await added(ann, "https://example.org/b")
+        theirs = await added(bob, "https://example.org/c")
+        await ann.delete(f"/api/bookmarks/{unnamed['id']}")
+        for client, mine in (
+            (ann, [(named, "Mine"), (unnamed, "https://example.org/b")]),
+            (bob, [(theirs, "https://example.org/c")]),
+        ):
+            page = (await client.get("/api/jobs")).json()
+            subjects = {job["id"]: job["subject"] for job in page["jobs"]}
+            assert subjects == {
+                mark["jobId"]: {"kind": "bookmark", "id": mark["id"], "title": title} for mark, title in mine
+            }
+        job = (await ann.get(f"/api/jobs/{named['jobId']}")).json()
+        assert (job["subject"]["title"], job["parentId"]) == ("Mine", None)
+
+
 async def test_the_same_page_is_one_bookmark_and_takes_what_is_new(service: Service) -> None:
     async with service.client("ann") as ann, service.client("bob") as bob:
         first = await added(ann, tags=["x"])

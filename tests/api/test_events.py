@@ -20,8 +20,10 @@ import pytest
 from forebay import Context, Pipeline
 from forebay.api import paging
 from forebay.api.auth.cookies import COOKIE
+from forebay.api.events.event import Event
 from forebay.api.events.hub import Pace
-from forebay.api.events.subscribers import MOST_WAITING, Event, EventFilter, Subscriber
+from forebay.api.events.subscribers import MOST_WAITING, Subscriber
+from forebay.api.events.topics import EventFilter
 from forebay.engine.db import registry
 from forebay.engine.work.worker import Worker
 from forebay.identity import db as identity
@@ -31,6 +33,7 @@ from tests.api._streams import PATIENCE, Live, Reader, socketed
 
 QUICK = Pace(poll=0.05, far_every=0.2)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
+FIRST = frozenset({1})
 
 
 @pytest.fixture
@@ -124,7 +127,15 @@ async def test_progress_comes_while_a_step_runs(live: Live) -> None:
             assert told.data == {
                 "jobId": str(job.job_id),
                 "itemId": "1",
-                "progress": {"step": "slow", "fraction": 0.25, "note": "a quarter"},
+                "progress": {
+                    "step": "slow",
+                    "fraction": 0.25,
+                    "note": "a quarter",
+                    "bytesDone": None,
+                    "bytesTotal": None,
+                    "bytesPerSecond": None,
+                    "endsAt": None,
+                },
             }
             async with live.reading("ann", f"?jobId={job.job_id}") as late:  # one who comes later is told, too
                 assert (await late.until(lambda event: event.kind == "progress")).data == told.data
@@ -141,11 +152,13 @@ async def test_progress_comes_while_a_step_runs(live: Live) -> None:
 
 
 async def test_quiet_streams_show_that_they_live_and_move_their_mark(live: Live) -> None:
-    live.hub.pace = replace(QUICK, still_here=0.1)
+    live.hub.pace = replace(QUICK, tick=0.1)
     async with live.reading("ann") as reader:
         greeted_with = reader.last_id
         while reader.last_id == greeted_with:
-            assert await reader.comment() == "still here"
+            tick = await reader.expect()
+            assert tick.kind == "tick"
+            assert abs(datetime.fromisoformat(tick.data["time"]) - datetime.now(UTC)) < timedelta(seconds=60)
 
 
 # -- whose ----------------------------------------------------------------------------------------------------------
@@ -212,7 +225,7 @@ async def test_who_may_ask_for_what(live: Live) -> None:
         assert (await reader.expect()).data["owner"] == "ann"
 
 
-def event(job_id: int = 1, *, at: datetime = NOW, size: int = 2, owner_id: int = 1, **changes: Any) -> Event:
+def event(job_id: int = 1, *, at: datetime = NOW, size: int = 2, owner_id: int | None = 1, **changes: Any) -> Event:
     return replace(Event("job", owner_id, "pages", job_id, 0, at, b"x" * size), **changes)
 
 
@@ -222,15 +235,24 @@ def event(job_id: int = 1, *, at: datetime = NOW, size: int = 2, owner_id: int =
         (EventFilter(1), event(), True),
         (EventFilter(2), event(), False),
         (EventFilter(None), event(), True),
-        (EventFilter(1, "pages", 1), event(), True),
-        (EventFilter(2, "pages", 1), event(), False),
+        (EventFilter(1, "pages", FIRST, has_jobs=False), event(), True),
+        (EventFilter(2, "pages", FIRST, has_jobs=False), event(), False),
         (EventFilter(1, "other"), event(), False),
-        (EventFilter(1, None, 2), event(), False),
+        (EventFilter(1, None, frozenset({2}), has_jobs=False), event(), False),
+        (EventFilter(1, None, frozenset({2})), event(), True),
         (EventFilter(1), event(kind="item"), False),
         (EventFilter(None), event(kind="progress"), False),
-        (EventFilter(1, None, 1), event(kind="item", n=3), True),
-        (EventFilter(2, None, 1), event(kind="item", n=3), False),
-        (EventFilter(2, None, 1), event(kind="progress", n=3), False),
+        (EventFilter(1, None, FIRST), event(kind="item", n=3), True),
+        (EventFilter(2, None, FIRST), event(kind="item", n=3), False),
+        (EventFilter(2, None, FIRST), event(kind="progress", n=3), False),
+        (EventFilter(2, None, FIRST), event(kind="digest"), False),
+        (EventFilter(1), event(kind="gone", pipeline=None), True),
+        (EventFilter(2), event(kind="gone", pipeline=None), False),
+        (EventFilter(1, named=frozenset({"overview"})), event(kind="overview", owner_id=1), True),
+        (EventFilter(1, named=frozenset({"overview"})), event(kind="overview", owner_id=2), False),
+        (EventFilter(1, named=frozenset({"overview"})), event(kind="overview", owner_id=None), False),
+        (EventFilter(None, named=frozenset({"overview"})), event(kind="overview", owner_id=1), False),
+        (EventFilter(1), event(kind="overview", owner_id=1), False),
     ],
 )
 def test_who_hears_what(event_filter: EventFilter, told: Event, is_heard: bool) -> None:

@@ -12,8 +12,10 @@ import asyncpg
 import httpx
 import pytest
 
+from forebay.engine.db import registry
 from forebay.pipelines.sheets.db import grid
 from forebay.pipelines.sheets.exports import sheet_exports
+from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.testing import testbed
 from tests.api._service import Service, serving
 from tests.pipelines._sheets import OURS, Line, add_sheet, csv_cells, jsonl_cells, xlsx_cells
@@ -128,6 +130,29 @@ async def test_a_text_is_searched_in_the_cells(sheets: Service, monkeypatch: pyt
         wrong = await ann.get(f"/api/jobs/{job}/grid", params={"q": "a\0"})
         assert wrong.json()["errors"] == [{"field": "query.q", "reason": "must not contain a NUL character"}]
         assert (await bob.get(f"/api/jobs/{job}/grid", params={"q": "thing"})).status_code == 404
+
+
+async def test_the_jobs_of_a_sheet_name_it(sheets: Service) -> None:
+    job = await a_sheet(sheets)
+    await registry.register(sheets.admin, sheet_intake.definition())
+    async with sheets.client("ann") as ann, sheets.client("bob") as bob:
+        export = (await ann.post(f"/api/jobs/{job}/export")).json()["exportId"]
+        receiving = await sheets.admin.fetchval(
+            "select job_id from forebay.open_job('sheet_intake', 'ann', null, 0, 1, true, null, clock_timestamp())"
+        )
+        await sheets.admin.execute(
+            """insert into forebay.item (job_id, n, owner_id, pipeline_id, input)
+               select j.id, 1, j.owner_id, j.pipeline_id, jsonb_build_object('reference', s.id)
+               from forebay.job j, forebay.sheet s where j.id = $1""",
+            receiving,
+        )
+        found = {each["pipeline"]: each for each in (await ann.get("/api/jobs")).json()["jobs"]}
+        assert (await bob.get("/api/jobs")).json()["jobs"] == []
+    name = await sheets.admin.fetchval("select name from forebay.sheet")
+    assert found["sheet_exports"]["id"] == export
+    for pipeline, parent in (("sheets", None), ("sheet_exports", str(job)), ("sheet_intake", str(job))):
+        assert found[pipeline]["subject"] == {"kind": "sheet", "id": str(job), "title": name}
+        assert found[pipeline]["parentId"] == parent
 
 
 async def test_what_a_worker_has_is_being_processed(sheets: Service) -> None:

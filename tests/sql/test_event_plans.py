@@ -93,6 +93,33 @@ async def test_attempts_that_ended(looked: Explained) -> None:
     assert_indexed(await plans_of(looked, "list_attempted_items", [5, 10, 15], SINCE, 5000))
 
 
+async def test_digests_read_what_ended_lately(looked: Explained) -> None:
+    """Not the attempts of a large job, and no items."""
+    await looked.db.execute(
+        "insert into forebay.attempt (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at,"
+        " ended_at)"
+        " select 5, g, 1, 1, 'DONE', 5, 1, 0, $1, $1 from generate_series(1, 60000) g",
+        NOW - timedelta(hours=2),
+    )
+    await looked.db.execute("analyze forebay.attempt")
+    await looked.db.execute("select brin_summarize_new_values('forebay.attempt_default_ended_at_idx')")
+    plans = await looked.of("select * from forebay.attempted_spans($1, $2, $3)", [5, 10], SINCE, 50_000)
+    assert_indexed(plans)
+    assert rows_read(plans, "item") == 0
+    assert rows_read(plans, "attempt_default") < 20_000  # some ranges of pages, not the sixty thousand
+
+
+async def test_deleted_jobs(looked: Explained) -> None:
+    await looked.db.execute(
+        "insert into forebay.deleted_jobs select $1::timestamptz - g * interval '1 minute', 7, array[g]"
+        " from generate_series(1, 5000) g",
+        NOW,
+    )
+    await looked.db.execute("analyze forebay.deleted_jobs")
+    plans = await plans_of(looked, "list_deleted_jobs", [7], False, SINCE - timedelta(minutes=5), 100)
+    assert rows_read(plans, "deleted_jobs") <= 10
+
+
 async def test_items_that_changed(looked: Explained) -> None:
     plans = await plans_of(looked, "list_touched_items", 5, 0, SINCE, 5000)
     assert_indexed(plans)

@@ -32,12 +32,14 @@ from forebay.api.routes import (
     identity,
     installation,
     items,
+    job_lists,
     jobs,
     limits,
     operations,
     overview,
     owners,
     pages,
+    preferences,
     schedules,
     sessions,
     signals,
@@ -137,6 +139,7 @@ def _package_routers() -> list[APIRouter]:
 
 
 _ROUTES = (
+    job_lists,  # first: `/api/jobs/{job_id}` would match them
     jobs,
     items,
     dead_letters,
@@ -151,6 +154,7 @@ _ROUTES = (
     storage,
     installation,
     sessions,
+    preferences,
     identity,
     app_info,
     health,

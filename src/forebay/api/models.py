@@ -15,6 +15,8 @@ from forebay.packages import all_job_hooks
 if TYPE_CHECKING:
     import asyncpg
 
+    from forebay.hooks import Subject
+
 Id = Annotated[str, BeforeValidator(str)]
 Status = Literal["PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED"]
 State = Literal["QUEUED", "RUNNING", "PAUSED", "DONE", "FAILED", "CANCELLED"]
@@ -76,6 +78,15 @@ class Counters(Model):
     error: int
 
 
+_COUNTED = ("total", "done", "skipped", "not_found", "error")
+
+
+def counters_of(row: asyncpg.Record) -> Counters:
+    """The counters in the row of a job."""
+    counted = {name: row[name] for name in _COUNTED}
+    return Counters(pending=2 * counted["total"] - sum(counted.values()), **counted)
+
+
 class LastError(Model):
     """Why an attempt failed. The task may be retried, or have been retried."""
 
@@ -87,8 +98,19 @@ class LastError(Model):
     at: datetime
 
 
+class JobSubject(Model):
+    """What a job is about."""
+
+    kind: str = Field(description="what kind of thing it is, as its pipeline names it")
+    id: Id
+    title: str | None
+
+
 class Job(Model):
     id: Id
+    parent_id: Id | None = Field(
+        description="the job that this one belongs to, as an export to the job that it exports"
+    )
     pipeline: str
     owner: str
     state: State
@@ -108,21 +130,19 @@ class Job(Model):
     )
     eta_seconds: float | None = Field(description="at the rate of the last minute; null when unknown")
     last_error: LastError | None = Field(description="of the latest failed attempt; null when its item succeeded later")
+    subject: JobSubject | None = Field(description="null for pipelines that name none")
 
 
-def job_of(row: asyncpg.Record) -> Job:
-    values = dict(row)
-    ended = values["done"] + values["skipped"] + values["not_found"] + values["error"]
-    counters = Counters(
-        pending=values["total"] - ended,
-        **{name: values.pop(name) for name in ("total", "done", "skipped", "not_found", "error")},
-    )
+def job_of(row: asyncpg.Record, subject: Subject | None = None) -> Job:
+    values = {name: value for name, value in row.items() if name not in _COUNTED}
     eta, failure = values.pop("eta_seconds"), values.pop("last_error")
     return Job(
         **values,
-        counters=counters,
+        counters=counters_of(row),
         eta_seconds=None if eta is None else round(eta, 1),
         last_error=None if failure is None else LastError.model_validate_json(failure),
+        subject=None if subject is None else JobSubject(kind=subject.kind, id=subject.id, title=subject.title),
+        parent_id=None if subject is None or subject.parent_id is None else str(subject.parent_id),
     )
 
 
@@ -132,107 +152,55 @@ Next = Annotated[
 ]
 
 
-class JobPage(Model):
+class SearchedPage(Model):
+    next: Next
+    searched: int = Field(description="rows that were read for this page: the search is bounded")
+    searched_to: datetime | None = Field(description="time of the last row that was read")
+
+
+class JobPage(SearchedPage):
     jobs: list[Job]
-    next: Next
 
 
-class InputSummary(Model):
-    title: str | None
-    brand: str | None
-    sku: str | None
+class StateCounts(Model):
+    queued: int = 0
+    running: int = 0
+    paused: int = 0
+    done: int = 0
+    failed: int = 0
+    cancelled: int = 0
 
 
-class ItemRow(Model):
-    """An item in a list: a summary instead of the whole input."""
+class JobGroup(Model):
+    """Jobs of one item, of one pipeline, submitted within one hour."""
 
-    id: Id
-    job_id: Id
     pipeline: str
-    owner: str
-    status: Status
-    attempts: int
-    locked_by: str | None
-    locked_at: datetime | None
-    created_at: datetime
-    updated_at: datetime
-    key: str | None
-    input_summary: InputSummary
-    error: FromJson
-    progress: FromJson
+    hour: datetime = Field(description="its beginning; `from`, `to`, `pipeline` and `maxItems=1` list the jobs")
+    jobs: int
+    states: StateCounts
+    counters: Counters
+    first_id: Id
+    last_id: Id
 
 
-def item_row(row: asyncpg.Record) -> ItemRow:
-    values = dict(row)
-    summary = InputSummary(title=values.pop("title"), brand=values.pop("brand"), sku=values.pop("sku"))
-    return ItemRow(id=values.pop("n"), input_summary=summary, **values)
+class JobEntry(Model):
+    """A job, or a group of jobs."""
+
+    job: Job | None
+    group: JobGroup | None
 
 
-class ItemPage(Model):
-    items: list[ItemRow]
-    next: Next
+class FoldedJobPage(SearchedPage):
+    entries: list[JobEntry] = Field(
+        description="newest first; a group that continues on the next page is there again, with its other jobs"
+    )
 
 
-class Attempt(Model):
-    job_id: Id
-    item_id: Id
-    pipeline: str
-    step: str
-    attempt: int
-    outcome: Outcome
-    owner: str
-    worker: str
-    started_at: datetime
-    ended_at: datetime
-    error_class: str | None
-    reason: str | None
-
-
-def attempt_of(row: asyncpg.Record) -> Attempt:
-    values = dict(row)
-    values.pop("token")
-    return Attempt(item_id=values.pop("n"), **values)
-
-
-class AttemptPage(Model):
-    attempts: list[Attempt]
-    next: Next
-
-
-class StepState(Model):
-    name: str
-    state: Literal["DONE", "FAILED", "OPEN"]
-    result: Any = None
-
-
-class SignalWait(Model):
-    """A step that waits for a signal."""
-
-    step: str
-    signal: str
-    key: str
-    until: datetime | None = Field(description="null: without a limit")
-
-
-class Item(Model):
-    """An item with all its steps, results and attempts."""
-
-    id: Id
-    job_id: Id
-    pipeline: str
-    owner: str
-    status: Status
-    created_at: datetime
-    updated_at: datetime
-    key: str | None
-    input: Any
-    normalized: Any
-    result: Any
-    error: Any
-    progress: Any
-    steps: list[StepState]
-    waits: list[SignalWait]
-    attempts: list[Attempt]
+class JobCounts(Model):
+    states: StateCounts
+    exact: bool = Field(description="false: only the newest `searched` jobs, and as many open ones, were counted")
+    searched: int
+    searched_to: datetime | None
 
 
 class DeadLetter(Model):
@@ -380,6 +348,5 @@ class AuditRow(Model):
     detail: FromJson | None
 
 
-class AuditPage(Model):
+class AuditPage(SearchedPage):
     audit: list[AuditRow]
-    next: Next

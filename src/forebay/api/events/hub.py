@@ -8,35 +8,27 @@ from collections import Counter
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from forebay.api.events import publishing
+from forebay.api.events.catching_up import CatchUp
 from forebay.api.events.lookback import Lookback
-from forebay.api.events.subscribers import MOST_WAITING, EventFilter, Subscriber, item_event, job_event, progress_event
-from forebay.api.events.watches import Watch, changed_jobs, remove
+from forebay.api.events.subscribers import Subscriber
+from forebay.api.events.topic_reads import TopicReads
+from forebay.api.events.watches import Watch, remove
 from forebay.db.pool import UNAVAILABLE
 from forebay.engine.db import changes
 from forebay.errors import one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 
-    import asyncpg
-
+    from forebay.api.events.topic_reads import Connect
+    from forebay.api.events.topics import EventFilter, Topic
     from forebay.db.pool import Connection, Pool
-    from forebay.engine.db.changes import Position
-
-    Connect = Callable[[], AbstractAsyncContextManager[Connection]]
 
 log = get_logger("events")
-
-T = TypeVar("T")
-
-_KEYS = 5000  # changes per query
-_WHOLE = 200  # rows per query
-_PROGRESS = 500  # items of a job with progress events
-_LOOKED_AT = 5000  # items per query that looks for changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +40,8 @@ class Pace:
     near: float = 2.0
     far: float = 60.0
     far_every: float = 5.0
-    still_here: float = 15.0
+    tick: float = 15.0
+    digest: float = 2.0  # between two digests of a large job
     recheck: float = 30.0
     catch_up: float = 2.0  # pause between two reads of the database for a slow reader
 
@@ -60,9 +53,10 @@ class Pace:
 class Hub:
     """All subscribers of this process. It reads the rows of all owners; `EventFilter.covers` decides who gets what."""
 
-    def __init__(self, pool: Pool, pace: Pace | None = None) -> None:
+    def __init__(self, pool: Pool, pace: Pace | None = None, topics: Sequence[Topic] = ()) -> None:
         self.pace = pace or Pace()
         self._pool = pool
+        self._topic_reads = TopicReads(topics)
         self._owners: dict[int | None, Watch] = {}
         self._listening: Counter[int] = Counter()  # streams by the owner whose credentials opened them
         self._jobs: dict[int, Watch] = {}
@@ -72,12 +66,12 @@ class Hub:
         self._wanted = asyncio.Event()
         self._joined = asyncio.Event()
         self._is_closed = False
-        # Subscribers that catch up read the database themselves, page by page, few at a time.
-        self._catching_up = asyncio.Semaphore(2)
+        self._catch_up = CatchUp()
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[Hub]:
-        tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._close_on_exit())]
+        loops = self._poll(), self._close_on_exit(), self._topic_reads.run()
+        tasks = [asyncio.create_task(loop) for loop in loops]
         try:
             yield self
         finally:
@@ -91,6 +85,11 @@ class Hub:
         self._is_closed = True
         for subscriber in self._everyone():
             subscriber.end()
+
+    @property
+    def topics(self) -> Mapping[str, Topic]:
+        """The registered topics."""
+        return self._topic_reads.topics
 
     @property
     def listeners(self) -> int:
@@ -114,26 +113,30 @@ class Hub:
     # -- subscribers ---------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def subscribed(self, event_filter: EventFilter, after: datetime | None, listener: int) -> Generator[Subscriber]:
-        """A subscriber with the credentials of owner `listener`, from now or from a mark on."""
+    def subscribed(
+        self, event_filter: EventFilter, after: datetime | None, listener: int, connect: Connect
+    ) -> Generator[Subscriber]:
+        """A subscriber with the credentials of owner `listener`, from now or from a mark on. Connections of `connect`
+        see what the subscriber may see."""
         subscriber = Subscriber(event_filter, after, self.pace.overlap)
         self._owners.setdefault(event_filter.owner_id, Watch()).subscribers.add(subscriber)
-        if event_filter.job_id is not None:
-            self._jobs.setdefault(event_filter.job_id, Watch()).subscribers.add(subscriber)
+        for job_id in event_filter.job_ids:
+            self._jobs.setdefault(job_id, Watch()).subscribers.add(subscriber)
         if self._is_closed:
             subscriber.end()
         self._wanted.set()
         self._joined.set()
         self._listening[listener] += 1
         try:
-            yield subscriber
+            with self._topic_reads.joined(subscriber, connect):
+                yield subscriber
         finally:
             self._listening[listener] -= 1
             if not self._listening[listener]:
                 del self._listening[listener]
             remove(self._owners, event_filter.owner_id, subscriber)
-            if event_filter.job_id is not None:
-                remove(self._jobs, event_filter.job_id, subscriber)
+            for job_id in event_filter.job_ids:
+                remove(self._jobs, job_id, subscriber)
             if not self._owners:
                 self._rest()
 
@@ -142,87 +145,27 @@ class Hub:
         self._mark = self._far_due = self._lookback = None
 
     async def stream(self, subscriber: Subscriber, connect: Connect) -> AsyncGenerator[bytes]:
-        """The frames for one subscriber; `connect` gives connections that see what the subscriber may see."""
+        """The frames for one subscriber."""
         await subscriber.begun.wait()
         if subscriber.ended.is_set():
             return
         yield subscriber.ready()
-        if subscriber.event_filter.job_id is not None and subscriber.behind_since is None:
-            yield await self._introduction(subscriber, subscriber.event_filter.job_id, connect)
+        if subscriber.behind_since is None:
+            yield await self._catch_up.introduction(subscriber, connect)
         loop = asyncio.get_running_loop()
-        next_time = loop.time()
+        next_time, next_tick = loop.time(), loop.time() + self.pace.tick
         while not subscriber.ended.is_set():
             if subscriber.behind_since is not None:
                 await asyncio.sleep(next_time - loop.time())
-                async for chunk in self._catch_up(subscriber, connect):
+                async for chunk in self._catch_up.missed(subscriber, connect):
                     yield chunk
                 next_time = loop.time() + self.pace.catch_up
             while not subscriber.ended.is_set() and (chunk := subscriber.take()):
                 yield chunk
-            if not await subscriber.is_woken(self.pace.still_here):
-                yield subscriber.still_here()
-
-    # -- one subscriber ------------------------------------------------------------------------------------------------
-
-    async def _introduction(self, subscriber: Subscriber, job_id: int, connect: Connect) -> bytes:
-        """The current state of a job, so that a subscriber does not wait for a change that has already happened."""
-        async with self._catching_up, connect() as conn:
-            rows = await changes.jobs(conn, [job_id])
-            running = await changes.progress(conn, [job_id], _PROGRESS)
-        events = [job_event(row) for row in rows]
-        events += [progress_event(row, subscriber.mark) for row in running]
-        return b"".join(subscriber.frame(event) for event in events if subscriber.is_to_send(event))
-
-    async def _catch_up(self, subscriber: Subscriber, connect: Connect) -> AsyncGenerator[bytes]:
-        since, mark = subscriber.begin_to_catch_up()
-        job_id = subscriber.event_filter.job_id
-        reads = (
-            self._jobs_since(subscriber, since, mark, connect)
-            if job_id is None
-            else self._items_since(subscriber, job_id, since, connect)
-        )
-        async for chunk in reads:
-            if chunk:
-                yield chunk
-        subscriber.sent_to = max(subscriber.sent_to, mark)
-
-    async def _jobs_since(
-        self, subscriber: Subscriber, since: datetime, mark: datetime, connect: Connect
-    ) -> AsyncGenerator[bytes]:
-        """In the order of their changes, so that a disconnected reader can continue."""
-        owner_id = subscriber.event_filter.owner_id
-        after: Position | None = (since - timedelta(microseconds=1), 0)
-        while after is not None:
-            async with self._catching_up, connect() as conn:
-                keys, after = await changes.changed(conn, None if owner_id is None else [owner_id], after, _WHOLE)
-                rows = {row["id"]: row for row in await changes.jobs(conn, [key["id"] for key in keys])}
-            frames: list[bytes] = []
-            for key in keys:
-                if key["id"] in rows and subscriber.is_to_send(event := job_event(rows[key["id"]])):
-                    frames.append(subscriber.frame(event))
-                subscriber.sent_to = max(subscriber.sent_to, min(key["at"], mark))
-            yield b"".join(frames)
-            if after is not None:
-                subscriber.sent_to = max(subscriber.sent_to, min(after[0], mark))
-
-    async def _items_since(
-        self, subscriber: Subscriber, job_id: int, since: datetime, connect: Connect
-    ) -> AsyncGenerator[bytes]:
-        """The job and its changed items, by number: one pass over the job."""
-        yield await self._introduction(subscriber, job_id, connect)
-        owner_id = subscriber.event_filter.owner_id
-        assert owner_id is not None  # noqa: S101 - a filter with a job has its owner
-        after: int | None = 0
-        while after is not None:
-            async with self._catching_up, connect() as conn:
-                ns, after = await changes.touched_items(
-                    conn, job_id, after, since - timedelta(microseconds=1), _LOOKED_AT
-                )
-            for some in _slices(ns):
-                async with self._catching_up, connect() as conn:
-                    rows = await changes.items(conn, [job_id] * len(some), some)
-                events = (item_event(row, owner_id) for row in rows)
-                yield b"".join(subscriber.frame(event) for event in events if subscriber.is_to_send(event))
+            await subscriber.woken(next_tick)
+            if loop.time() >= next_tick:
+                yield subscriber.tick()
+                next_tick = loop.time() + self.pace.tick
 
     # -- all subscribers -----------------------------------------------------------------------------------------------
 
@@ -257,16 +200,28 @@ class Hub:
             reached = lookback.reached(await changes.now(conn)) if is_far else lookback.seen_to
             await self._begin(conn, owners, jobs, far)
             running = {job_id: watch for job_id, watch in jobs.items() if not watch.is_over}
-            await self._publish_jobs(conn, owners, jobs, far if is_far else near)
-            if running:
-                is_new = not all(watch.begun for watch in running.values())
-                await self._publish_items(conn, running, far if is_far or is_new else near, near)
-                await self._publish_progress(conn, running, mark)
+            since = far if is_far else near
+            await publishing.publish_jobs(conn, owners, jobs, since)
+            await publishing.publish_deleted(conn, owners, jobs, since)
+            await self._publish_items(conn, running, mark, near, since)
             if is_far:
                 self._far_due = self._next_far(mark, await changes.clock(conn))
                 lookback.seen_to = reached
         # A reader that returns with a mark reads from `overlap` before it: no older change may commit later.
         self._finish([*owners.values(), *jobs.values()], mark, min(mark, lookback.seen_to + self.pace.overlap), far)
+
+    async def _publish_items(
+        self, conn: Connection, jobs: Mapping[int, Watch], mark: datetime, near: datetime, since: datetime
+    ) -> None:
+        small = {job_id: watch for job_id, watch in jobs.items() if not watch.is_large}
+        if small:
+            is_new = not all(watch.begun for watch in small.values())
+            since = min(since, near - self.pace.overlap) if is_new else since
+            await publishing.publish_items(conn, small, since, near)
+            await publishing.publish_progress(conn, small, mark)
+        large = {job_id: watch for job_id, watch in jobs.items() if watch.is_large}
+        overlap, pause = timedelta(seconds=self.pace.near), timedelta(seconds=self.pace.digest)
+        await publishing.publish_digests(conn, large, mark, overlap, pause)
 
     def _next_far(self, began: datetime, ended: datetime) -> datetime:
         """Far polls take at most about a tenth of the time: the longer they take, the rarer they are."""
@@ -281,8 +236,8 @@ class Hub:
             return  # the last subscriber left meanwhile
         self._mark = looked_at
         for subscriber in {subscriber for watch in watches for subscriber in watch.subscribers}:
-            job_watch = self._jobs.get(subscriber.event_filter.job_id or 0)
-            if job_watch is None or job_watch.begun:
+            followed = [self._jobs.get(job_id) for job_id in subscriber.event_filter.job_ids]
+            if all(watch is None or watch.begun for watch in followed):
                 subscriber.advance(mark)
 
     async def _begin(
@@ -291,67 +246,11 @@ class Hub:
         """Record the present state for new watches, which get changes only."""
         new_owners = {owner_id: watch for owner_id, watch in owners.items() if not watch.begun}
         if new_owners:
-            await self._publish_jobs(conn, new_owners, jobs, far)
+            await publishing.publish_jobs(conn, new_owners, jobs, far)
+            await publishing.publish_deleted(conn, new_owners, jobs, far)
         new_jobs = [job_id for job_id, watch in jobs.items() if not watch.begun]
         for row in await changes.jobs(conn, new_jobs) if new_jobs else ():
-            jobs[row["id"]].is_over = row["finished_at"] is not None  # a finished job is not polled
-
-    async def _publish_jobs(
-        self,
-        conn: Connection,
-        owners: Mapping[int | None, Watch],
-        jobs: Mapping[int, Watch],
-        since: datetime,
-    ) -> None:
-        owner_ids = None if None in owners else [owner_id for owner_id in owners if owner_id is not None]
-        after: Position | None = (since, 0)
-        while after is not None:
-            keys, after = await changes.changed(conn, owner_ids, after, _KEYS)
-            changed = changed_jobs(keys, owners)
-            for ids in _slices(list(changed)):
-                for row in await changes.jobs(conn, ids):
-                    event = job_event(row)
-                    if event.job_id in jobs:
-                        jobs[event.job_id].is_over = event.is_over
-                    for watch in changed[event.job_id]:
-                        watch.seen[event.job_id] = event.at  # may be newer than the key
-                        watch.offer(event)
-
-    async def _publish_items(
-        self, conn: Connection, jobs: Mapping[int, Watch], since: datetime, near: datetime
-    ) -> None:
-        found: dict[int, list[asyncpg.Record]] = {job_id: [] for job_id in jobs}
-        for key in await changes.attempted_items(conn, list(jobs), since, _KEYS):
-            found[key["job_id"]].append(key)
-        for job_id, keys in found.items():
-            watch = jobs[job_id]
-            newest = {key["n"]: key for key in reversed(keys)}
-            fresh = [key for key in newest.values() if watch.is_newer(key["n"], key["at"])]
-            is_cut = len(keys) >= _KEYS and keys[-1]["at"] > near
-            if watch.begun and (is_cut or len(fresh) > MOST_WAITING):
-                for subscriber in watch.subscribers:
-                    subscriber.fall_behind(min([near, *(key["at"] for key in fresh)]))
-                watch.seen.update((key["n"], key["at"]) for key in fresh)
-            else:
-                await self._publish_rows(conn, watch, fresh)
-
-    async def _publish_rows(self, conn: Connection, watch: Watch, keys: Sequence[asyncpg.Record]) -> None:
-        known = {key["n"]: key for key in keys}
-        for some in _slices(keys):
-            for row in await changes.items(conn, [key["job_id"] for key in some], [key["n"] for key in some]):
-                key = known[row["n"]]
-                watch.seen[row["n"]] = max(key["at"], row["updated_at"])  # the item may have changed again
-                watch.offer(item_event(row, key["owner_id"]))
-
-    async def _publish_progress(self, conn: Connection, jobs: Mapping[int, Watch], mark: datetime) -> None:
-        said: dict[int, dict[int, str]] = {job_id: {} for job_id in jobs}
-        for row in await changes.progress(conn, list(jobs), _PROGRESS):
-            said[row["job_id"]][row["n"]] = row["progress"]
-            watch = jobs[row["job_id"]]
-            if watch.begun and watch.progress.get(row["n"]) != row["progress"]:
-                watch.offer(progress_event(row, mark))
-        for job_id, watch in jobs.items():
-            watch.progress = said[job_id]
+            publishing.note_job(jobs, row)  # a finished job is not polled
 
 
 def _log_failure(error: Exception) -> None:
@@ -359,11 +258,6 @@ def _log_failure(error: Exception) -> None:
         log.warning("look_failed", error=one_line(error))
     else:
         log.error("look_failed", exc_info=error)
-
-
-def _slices(rows: Sequence[T]) -> Generator[Sequence[T]]:
-    for start in range(0, len(rows), _WHOLE):
-        yield rows[start : start + _WHOLE]
 
 
 def _server_exits() -> bool:

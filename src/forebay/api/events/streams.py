@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from forebay.api.events.hub import Connect, Hub
-    from forebay.api.events.subscribers import EventFilter, Subscriber
+    from forebay.api.events.hub import Hub
+    from forebay.api.events.subscribers import Subscriber
+    from forebay.api.events.topic_reads import Connect
+    from forebay.api.events.topics import EventFilter
 
 log = get_logger("events")
 
@@ -45,7 +47,7 @@ class EventStream(Response):
         self._connect, self._is_authorized = connect, is_authorized
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._hub.subscribed(self._event_filter, self._after, self._listener) as subscriber:
+        with self._hub.subscribed(self._event_filter, self._after, self._listener, self._connect) as subscriber:
             sending = asyncio.create_task(self._send(subscriber, send))
             ends = (asyncio.create_task(_gone(receive)), asyncio.create_task(self._wait_for_end(subscriber)))
             try:

@@ -1,22 +1,22 @@
-"""Subscribers to events: what each may receive, and its bounded queue of events to send."""
+"""Subscribers to events: the bounded queue of events to send to each."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
 from forebay.api import paging
-from forebay.api.models import FromJson, Id, Model, item_row, job_of
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    import asyncpg
+    from forebay.api.events.event import Event, Key
+    from forebay.api.events.topics import EventFilter
 
 # Bounds of one subscriber's queue. Beyond them it catches up from the database.
 MOST_WAITING = 1000
@@ -24,67 +24,6 @@ _MOST_BYTES = 512 << 10
 _CHUNK = 16 << 10
 _MOST_REMEMBERED = 5000
 _RETRY_MS = 2000
-
-Key = tuple[str, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """The current state of a job, an item, or an item's progress, serialized."""
-
-    kind: Literal["job", "item", "progress"]
-    owner_id: int
-    pipeline: str
-    job_id: int
-    n: int
-    at: datetime  # of the change
-    data: bytes
-    is_over: bool = False
-
-    @property
-    def key(self) -> Key:
-        return self.kind, self.job_id, self.n
-
-
-def job_event(row: asyncpg.Record) -> Event:
-    data = job_of(row).model_dump_json(by_alias=True).encode()
-    is_over = row["finished_at"] is not None
-    return Event("job", row["owner_id"], row["pipeline"], row["id"], 0, row["at"], data, is_over)
-
-
-def item_event(row: asyncpg.Record, owner_id: int) -> Event:
-    data = item_row(row).model_dump_json(by_alias=True).encode()
-    return Event("item", owner_id, row["pipeline"], row["job_id"], row["n"], row["updated_at"], data)
-
-
-class _Progress(Model):
-    job_id: Id
-    item_id: Id
-    progress: FromJson
-
-
-def progress_event(row: asyncpg.Record, at: datetime) -> Event:
-    progress = _Progress(job_id=row["job_id"], item_id=row["n"], progress=row["progress"])
-    data = progress.model_dump_json(by_alias=True).encode()
-    return Event("progress", row["owner_id"], row["pipeline"], row["job_id"], row["n"], at, data)
-
-
-@dataclass(frozen=True, slots=True)
-class EventFilter:
-    """Which events a subscriber wants and may have. The owner comes from its credentials, never from the request."""
-
-    owner_id: int | None  # None: all owners, for administrators
-    pipeline: str | None = None
-    job_id: int | None = None
-
-    def covers(self, event: Event) -> bool:
-        """The only place that decides who receives an event."""
-        return (
-            (self.owner_id is None or self.owner_id == event.owner_id)
-            and (self.pipeline is None or self.pipeline == event.pipeline)
-            and (self.job_id is None or self.job_id == event.job_id)
-            and (event.kind == "job" or self.job_id is not None)
-        )
 
 
 class Subscriber:
@@ -105,6 +44,7 @@ class Subscriber:
         self._woken = asyncio.Event()
         self._waiting: OrderedDict[Key, Event] = OrderedDict()
         self._bytes = 0
+        self._topics: dict[str, Event] = {}  # unsent; they cannot be read again by catching up
         self._told: dict[int, datetime] = {}  # jobs sent while catching up, which may be offered again …
         self._told_at = self.mark  # … for a while
 
@@ -112,11 +52,15 @@ class Subscriber:
         """Add an event; it replaces an unsent one about the same job or item."""
         if not self.event_filter.covers(event):
             return
+        if event.kind in self.event_filter.named:
+            self._topics[event.kind] = event
+            return
         if self.behind_since is not None:
             self.fall_behind(event.at)
             return
         if (old := self._waiting.pop(event.key, None)) is not None:
             self._bytes -= len(old.data)
+            event = event.merged_into(old)
         self._waiting[event.key] = event
         self._bytes += len(event.data)
         if len(self._waiting) > MOST_WAITING or self._bytes > _MOST_BYTES:
@@ -139,7 +83,7 @@ class Subscriber:
         if self._told and mark - self._told_at > self._overlap:
             self._told = {}
         if self._waiting or self.behind_since is not None:
-            self._woken.set()
+            self.wake()
 
     def begin_to_catch_up(self) -> tuple[datetime, datetime]:
         """Return the time to read from and the mark to set afterwards; events offered meanwhile are queued."""
@@ -161,7 +105,8 @@ class Subscriber:
 
     def take(self) -> bytes:
         """The next frames, oldest first. Only the last queued event may carry the newest mark."""
-        frames: list[bytes] = []
+        frames = [self.frame(event) for event in self._topics.values()]
+        self._topics.clear()
         size = 0
         while self._waiting and size < _CHUNK:
             _, event = self._waiting.popitem(last=False)
@@ -180,24 +125,26 @@ class Subscriber:
         data = to_json({"time": self.mark}).decode()
         return f"retry: {_RETRY_MS}\nid: {self._id()}\nevent: ready\ndata: {data}\n\n".encode()
 
-    def still_here(self) -> bytes:
-        """A keep-alive comment with the current mark, so that reconnecting after a quiet time is cheap."""
+    def tick(self) -> bytes:
+        """A sign of life, with the current mark, so that reconnecting after a quiet time is cheap."""
         if not self._waiting and self.behind_since is None:
             self.sent_to = self.mark
-        return f": still here\nid: {self._id()}\n\n".encode()
+        data = to_json({"time": self.mark}).decode()
+        return f"id: {self._id()}\nevent: tick\ndata: {data}\n\n".encode()
 
     def _id(self) -> str:
         return paging.encode(self.sent_to)
 
-    async def is_woken(self, seconds: float) -> bool:
-        """Wait for something to send, or for the end."""
-        try:
-            async with asyncio.timeout(seconds):
+    def wake(self) -> None:
+        """There is something to send."""
+        self._woken.set()
+
+    async def woken(self, until: float) -> None:
+        """Wait for something to send, or for the end; at most until this time of the event loop."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
                 await self._woken.wait()
-        except TimeoutError:
-            return False
         self._woken.clear()
-        return True
 
     def end(self) -> None:
         self.ended.set()

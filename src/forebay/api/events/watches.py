@@ -13,9 +13,19 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from forebay.api.events.subscribers import Event
+    from forebay.api.events.event import Event
 
 K = TypeVar("K")
+
+
+@dataclass(slots=True)
+class Digests:
+    """What the last digest of a large job said, and when the next one may be made."""
+
+    due: datetime | None = None
+    read_to: datetime | None = None
+    job_at: datetime | None = None
+    audit_id: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -28,6 +38,8 @@ class Watch:
     forget_at: int = 1000
     begun: bool = False  # the first poll only records the present state
     is_over: bool = False
+    is_large: bool = False
+    digests: Digests = field(default_factory=Digests)
 
     def is_changed(self, key: int, at: datetime) -> bool:
         """Whether it is to be published. The publisher sets `seen`, so that nothing is lost when a poll fails."""
@@ -41,7 +53,7 @@ class Watch:
         return self.is_changed(key, at) and (key not in self.seen or self.seen[key] < at)
 
     def concerns(self, job_id: int) -> bool:
-        return any(subscriber.event_filter.job_id in (None, job_id) for subscriber in self.subscribers)
+        return any(subscriber.event_filter.wants_job(job_id) for subscriber in self.subscribers)
 
     def offer(self, event: Event) -> None:
         for subscriber in self.subscribers:

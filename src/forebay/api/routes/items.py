@@ -3,45 +3,48 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from fastapi import APIRouter, Query, Request
 
 from forebay.api import paging
-from forebay.api.auth.authentication import Reader
+from forebay.api.auth.authentication import Reader, Writer
 from forebay.api.deps import After, ItemId, JobId, PageSize, RolePoolsDep, SettingsDep
+from forebay.api.item_models import AttemptPage, Item, ItemChanged, ItemPage, ItemStep, SignalWait, attempt_of, item_row
 from forebay.api.models import (
-    AttemptPage,
     AuditPage,
     AuditRow,
     DeadLetterPage,
-    Item,
-    ItemPage,
     Outcome,
-    SignalWait,
     Status,
-    StepState,
-    attempt_of,
     dead_letter_of,
-    item_row,
     parsed,
 )
 from forebay.api.problems import Problem
 from forebay.api.routes.jobs import aware, find_job, whose
 from forebay.api.strict_query import StrictRoute
-from forebay.engine.db import lists
-from forebay.engine.db.lists import AttemptFilter, DeadLetterFilter, PendingFilter
+from forebay.engine.db import control, lists
+from forebay.engine.db.lists import AttemptFilter, AuditFilter, DeadLetterFilter, PendingFilter
 from forebay.errors import NotFoundError
+from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     import asyncpg
 
+    from forebay.api.auth.authentication import Principal
+    from forebay.api.role_pools import RolePools
+    from forebay.db.pool import Connection
     from forebay.engine.db.lists import WaitRow
 
 router = APIRouter(prefix="/api", tags=["items"], route_class=StrictRoute)
 
+log = get_logger("api")
+
 _STATUSES = get_args(Status)
 _ATTEMPTS_SHOWN = 200
+_AUDIT = ("id", "at", "actor", "action", "owner", "job_id", "detail")
 Statuses = Annotated[
     str | None,
     Query(description="comma-separated: PENDING,PROCESSING,DONE,ERROR,NOT_FOUND,SKIPPED", max_length=200),
@@ -89,27 +92,68 @@ async def get_item(job_id: JobId, item_id: ItemId, who: Reader, pools: RolePools
         row = await lists.item(conn, job_id, item_id)
         if row is None:
             raise NotFoundError("item", f"there is no item {item_id} in job {job_id}")
-        tries, _ = await lists.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
+        tries, more = await lists.attempts(conn, AttemptFilter(job_id=job_id, n=item_id), None, _ATTEMPTS_SHOWN)
+        steps = await lists.steps(conn, job_id, item_id)
         waits = await lists.waits(conn, job_id, item_id)
-    return _item(row, tries, waits)
+    return _item(row, steps, tries, waits, attempts_cut=more is not None)
 
 
-def _item(row: asyncpg.Record, tries: list[asyncpg.Record], waits: list[WaitRow]) -> Item:
+def _item(
+    row: asyncpg.Record,
+    steps: list[asyncpg.Record],
+    tries: list[asyncpg.Record],
+    waits: list[WaitRow],
+    *,
+    attempts_cut: bool,
+) -> Item:
     values: dict[str, Any] = dict(row)
-    for name in ("input", "normalized", "result", "error", "progress"):
+    for name in ("input", "normalized", "result"):
         values[name] = None if values[name] is None else parsed(values[name])
-    results: dict[str, Any] = values["result"] or {}
-    named: dict[Literal["DONE", "FAILED", "OPEN"], list[str]] = {
-        "DONE": values.pop("done"),
-        "FAILED": values.pop("dead"),
-        "OPEN": values.pop("open"),
-    }
-    steps = [
-        StepState(name=name, state=state, result=results.get(name)) for state, names in named.items() for name in names
-    ]
-    awaited = [SignalWait(step=each.step, signal=each.signal, key=each.key, until=each.until) for each in waits]
-    made = [attempt_of(one) for one in tries]
-    return Item(id=values.pop("n"), steps=steps, waits=awaited, attempts=made, **values)
+    results: dict[str, Any] = values["result"] if isinstance(values["result"], dict) else {}
+    return Item(
+        id=values.pop("n"),
+        steps=[ItemStep(result=results.get(step["name"]), **dict(step)) for step in steps],
+        waits=[SignalWait(step=each.step, signal=each.signal, key=each.key, until=each.until) for each in waits],
+        attempts=[attempt_of(one) for one in tries],
+        attempts_cut=attempts_cut,
+        **values,
+    )
+
+
+@router.post("/jobs/{job_id}/items/{item_id}/pause")
+async def pause_item(job_id: JobId, item_id: ItemId, who: Writer, pools: RolePoolsDep) -> ItemChanged:
+    """Pause an open item: none of its steps starts. Rejected with 409 while a worker runs one."""
+    return await _control(job_id, item_id, who, pools, control.pause_item, "item_paused")
+
+
+@router.post("/jobs/{job_id}/items/{item_id}/resume")
+async def resume_item(job_id: JobId, item_id: ItemId, who: Writer, pools: RolePoolsDep) -> ItemChanged:
+    """Resume a paused item."""
+    return await _control(job_id, item_id, who, pools, control.resume_item, "item_resumed")
+
+
+@router.post("/jobs/{job_id}/items/{item_id}/cancel")
+async def cancel_item(job_id: JobId, item_id: ItemId, who: Writer, pools: RolePoolsDep) -> ItemChanged:
+    """End an open item as SKIPPED. The result of a step that is running is dropped."""
+    return await _control(job_id, item_id, who, pools, control.cancel_item, "item_cancelled")
+
+
+async def _control(
+    job_id: int,
+    item_id: int,
+    who: Principal,
+    pools: RolePools,
+    change: Callable[[Connection, int, int, str], Awaitable[bool]],
+    event: str,
+) -> ItemChanged:
+    async with pools.of(who) as conn:
+        changed = await change(conn, job_id, item_id, who.actor)
+        row = await lists.item(conn, job_id, item_id)
+        if row is None:
+            raise NotFoundError("item", f"there is no item {item_id} in job {job_id}")
+    if changed:
+        log.info(event, job=job_id, item=item_id, by=who.actor)
+    return ItemChanged(changed=changed, status=row["status"])
 
 
 @router.get("/pending")
@@ -155,6 +199,9 @@ async def list_attempts(
     step: Annotated[str | None, Query(max_length=63)] = None,
     outcome: Outcome | None = None,
     worker: Annotated[str | None, Query(max_length=300)] = None,
+    error_class: Annotated[str | None, Query(alias="errorClass", max_length=40)] = None,
+    since: Annotated[datetime | None, Query(alias="from", description="ended since then")] = None,
+    until: Annotated[datetime | None, Query(alias="to", description="ended before then")] = None,
     after: After = None,
 ) -> AttemptPage:
     """All attempts, newest first. A page may be short while there is a `next`."""
@@ -166,6 +213,9 @@ async def list_attempts(
         step,
         outcome,
         worker,
+        error_class,
+        aware(since, "from"),
+        aware(until, "to"),
     )
     async with pools.of(who) as conn:
         rows, more = await lists.attempts(conn, where, before, size)
@@ -181,17 +231,32 @@ async def list_audit(
     size: PageSize,
     user_id: UserId = "me",
     job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
+    actor: Annotated[str | None, Query(max_length=200)] = None,
+    action: Annotated[str | None, Query(max_length=100)] = None,
+    since: Annotated[datetime | None, Query(alias="from")] = None,
+    until: Annotated[datetime | None, Query(alias="to")] = None,
     after: After = None,
 ) -> AuditPage:
-    """Actions of users on jobs, items, queues, accounts and tokens, newest first."""
+    """Actions of users on jobs, items, queues, accounts and tokens, newest first. A search reads at most 20,000 records
+    for a page; `searchedTo` says how far it came."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
+    where = AuditFilter(
+        whose(who, user_id),
+        None if job_id is None else int(job_id),
+        actor,
+        action,
+        aware(since, "from"),
+        aware(until, "to"),
+    )
     async with pools.of(who) as conn:
-        rows = await lists.audit(conn, whose(who, user_id), None if job_id is None else int(job_id), before, size + 1)
-    keys = [row["id"] for row in rows[:size]]
-    more = keys[-1] if len(rows) > size else None
-    paging.tell("audit", keys, more)
-    audit = [AuditRow(item_id=row["n"], **{k: v for k, v in row.items() if k != "n"}) for row in rows[:size]]
-    return AuditPage(audit=audit, next=None if more is None else paging.encode(more))
+        rows, more, searched = await lists.audit(conn, where, before, size)
+    paging.tell("audit", [row["id"] for row in rows], more)
+    return AuditPage(
+        audit=[AuditRow(item_id=row["n"], **{name: row[name] for name in _AUDIT}) for row in rows],
+        next=None if more is None else paging.encode(more),
+        searched=searched.rows,
+        searched_to=searched.to,
+    )
 
 
 @router.get("/dead-letters")

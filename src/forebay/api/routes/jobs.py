@@ -1,4 +1,4 @@
-"""Jobs: submit, list, show, pause, resume, cancel, reprocess."""
+"""Jobs: submit, show, pause, resume, cancel, reprocess."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from forebay.api import idempotency, paging
+from forebay.api import idempotency
 from forebay.api.auth.authentication import Reader, Writer, authorized
-from forebay.api.deps import After, JobId, PageSize, RolePoolsDep
+from forebay.api.deps import JobId, RolePoolsDep
 from forebay.api.middleware.direct import DirectRoute
 from forebay.api.models import (
     Changed,
@@ -20,24 +20,22 @@ from forebay.api.models import (
     Dismiss,
     Dismissed,
     Job,
-    JobPage,
     JobRef,
     Kickoff,
     NewJob,
     Reference,
     Reprocess,
     Reprocessed,
-    State,
     Submission,
     UploadedJob,
     job_of,
 )
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
+from forebay.api.subjects import jobs_of
 from forebay.api.submit import bodies
 from forebay.api.submit.kickoff import run_slice
 from forebay.engine.db import control, lists
-from forebay.engine.db.lists import JobFilter
 from forebay.engine.submit.options import CheckedOptions, Coalescing
 from forebay.engine.submit.producer import item_arguments, submit, submit_many
 from forebay.errors import NotFoundError, RequestError
@@ -50,6 +48,7 @@ from forebay.types import Unique
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
+    import asyncpg
     from starlette.datastructures import State as AppState
 
     from forebay.api.auth.authentication import Principal
@@ -231,27 +230,6 @@ async def _submit(
     return JobRef(job_id=str(many.job_id), created=many.created, items=many.items)
 
 
-@router.get("")
-async def list_jobs(
-    who: Reader,
-    pools: RolePoolsDep,
-    size: PageSize,
-    after: After = None,
-    pipeline: Annotated[str | None, Query(max_length=63)] = None,
-    state: State | None = None,
-    since: Annotated[datetime | None, Query(alias="from")] = None,
-    until: Annotated[datetime | None, Query(alias="to")] = None,
-    user_id: Annotated[str, Query(alias="userId", description="`me`; administrators: `all`", max_length=200)] = "me",
-) -> JobPage:
-    """Jobs, newest first."""
-    before = None if after is None else paging.decode(after, paging.integer)[0]
-    where = JobFilter(whose(who, user_id), pipeline, state, aware(since, "from"), aware(until, "to"))
-    async with pools.of(who) as conn:
-        rows, more = await lists.jobs(conn, where, before, size)
-    paging.tell("jobs", [row["id"] for row in rows], more)
-    return JobPage(jobs=[job_of(row) for row in rows], next=None if more is None else paging.encode(more))
-
-
 def whose(who: Principal, user_id: str) -> int | None:
     """The requested owner; None for all."""
     if user_id == "me":
@@ -282,15 +260,27 @@ def aware(when: datetime | None, field: str) -> datetime | None:
 async def get_job(job_id: JobId, who: Reader, pools: RolePoolsDep) -> Job:
     """A job with its counters and its estimated end."""
     async with pools.of(who) as conn:
-        return await find_job(conn, job_id)
+        return await _job_with_subject(conn, job_id)
+
+
+async def _job_with_subject(conn: Connection, job_id: int) -> Job:
+    (job,) = await jobs_of(conn, [await _row(conn, job_id)])
+    return job
 
 
 async def find_job(conn: Connection, job_id: int) -> Job:
-    """Raises: NotFoundError when the caller may see no such job."""
+    """A job without its subject.
+
+    Raises: NotFoundError when the caller may see no such job.
+    """
+    return job_of(await _row(conn, job_id))
+
+
+async def _row(conn: Connection, job_id: int) -> asyncpg.Record:
     row = await lists.job(conn, job_id)
     if row is None:
         raise NotFoundError("job", f"there is no job {job_id}")
-    return job_of(row)
+    return row
 
 
 @router.post("/{job_id}/pause")
@@ -401,5 +391,5 @@ async def kick_off(
     async with asyncio.timeout(duration_ms / 1000 + 60):
         settled = await run_slice(request.app.state, who.owner_id, [job_id], duration_ms / 1000)
     async with pools.of(who) as conn:
-        job = await find_job(conn, job_id)
+        job = await _job_with_subject(conn, job_id)
     return Kickoff(settled=settled, job=job if who.can_read else Reference(id=job.id))

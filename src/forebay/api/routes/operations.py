@@ -58,6 +58,50 @@ class QueueChanged(Model):
     changed: bool
 
 
+class ClaimSize(Model):
+    """How many tasks the worker claims at a time."""
+
+    item_ms: float | None = Field(default=None, description="mean duration of a task")
+    value: float | None = None
+
+
+class ConcurrencyLimit(Model):
+    """How many tasks of a step run at a time: now, and the bounds of the adaptive limit."""
+
+    limit: float | None = None
+    least: float | None = None
+    most: float | None = None
+    latency_ms: float | None = None
+
+
+class Failures(Model):
+    """The recent share of failures, and how much slower the worker starts tasks because of them."""
+
+    share: float | None = None
+    spacing: float | None = None
+
+
+class StepStatus(Model):
+    """A step in one worker."""
+
+    running: int = 0
+    queued: int = Field(default=0, description="claimed, not started")
+    ended: int = Field(default=0, description="since the start of the worker")
+    limited: bool = Field(default=False, description="the step has declared limits")
+    claim: ClaimSize | None = None
+    concurrency: ConcurrencyLimit | None = None
+    failures: Failures | None = None
+
+
+class Machine(Model):
+    """The machine of a worker, as the worker sees it."""
+
+    share: float | None = Field(default=None, description="1: claims as much as it can; less: the machine is busy")
+    lag_ms: float | None = Field(default=None, description="delay of the event loop")
+    load: float | None = Field(default=None, description="runnable processes per core")
+    free_memory: float | None = Field(default=None, description="share of free memory")
+
+
 class WorkerStatus(Model):
     """A worker process."""
 
@@ -76,8 +120,8 @@ class WorkerStatus(Model):
     up_since: datetime
     up_seconds: float
     average_ms: float | None
-    steps: dict[str, Any]
-    machine: dict[str, Any]
+    steps: dict[str, StepStatus] = Field(description="by pipeline.step")
+    machine: Machine
 
 
 class WorkerList(Model):
@@ -179,6 +223,6 @@ def _worker(row: WorkerRow, now: datetime, last_error: str | None) -> WorkerStat
         up_since=row.started_at,
         up_seconds=round((now - row.started_at).total_seconds(), 1),
         average_ms=round(seconds / done * 1000, 3) if done else None,
-        steps=dict(row.steps),
-        machine=dict(stats.get("machine", {})),
+        steps={name: StepStatus.model_validate(about) for name, about in row.steps.items()},
+        machine=Machine.model_validate(stats.get("machine", {})),
     )

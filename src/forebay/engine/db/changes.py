@@ -10,7 +10,7 @@ from forebay.db.calls import fetch
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncGenerator, Sequence
     from typing import TypeAlias
 
     import asyncpg
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
 
     Position: TypeAlias = tuple[datetime, int]  # the time of a change, and the job
+
+_DELETED_BATCHES = 100  # per query
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,25 @@ async def changed(
 async def jobs(conn: Connection, ids: Sequence[int]) -> list[asyncpg.Record]:
     """The existing jobs among these, as full rows with their owner_id."""
     return await fetch(conn, load("show_jobs"), list(ids))
+
+
+async def deleted(conn: Connection, owner_ids: Sequence[int] | None, since: datetime) -> AsyncGenerator[asyncpg.Record]:
+    """Jobs of these owners (None: of all) that were deleted after `since`, oldest first: id, owner_id, at."""
+    while True:
+        rows = await fetch(
+            conn, load("list_deleted_jobs"), list(owner_ids or ()), owner_ids is None, since, _DELETED_BATCHES
+        )
+        for row in rows:
+            yield row
+        if not rows:
+            return
+        since = rows[-1]["at"]
+
+
+async def attempted_spans(conn: Connection, job_ids: Sequence[int], since: datetime, most: int) -> list[asyncpg.Record]:
+    """The existing jobs among these with their counters, and between which items attempts ended since then. Reads at
+    most `most` attempts of all jobs; `is_cut` says that there were more."""
+    return await fetch(conn, "select * from forebay.attempted_spans($1, $2, $3)", list(job_ids), since, most)
 
 
 async def attempted_items(conn: Connection, job_ids: Sequence[int], since: datetime, most: int) -> list[asyncpg.Record]:

@@ -28,6 +28,23 @@ async def cancel(conn: Connection, job_id: int, actor: str) -> bool:
     return bool(await fetch_value(conn, load("cancel_job"), job_id, actor))
 
 
+async def pause_item(conn: Connection, job_id: int, n: int, actor: str) -> bool:
+    """Pause an open item; return whether that changed anything.
+
+    Raises: NotFoundError, StateError.
+    """
+    return bool(await fetch_value(conn, "select forebay.pause_item($1, $2, $3)", job_id, n, actor))
+
+
+async def resume_item(conn: Connection, job_id: int, n: int, actor: str) -> bool:
+    return bool(await fetch_value(conn, "select forebay.resume_item($1, $2, $3)", job_id, n, actor))
+
+
+async def cancel_item(conn: Connection, job_id: int, n: int, actor: str) -> bool:
+    """End an open item as SKIPPED; return whether that changed anything."""
+    return bool(await fetch_value(conn, "select forebay.cancel_item($1, $2, $3)", job_id, n, actor))
+
+
 async def dismiss(conn: Connection, job_id: int, ns: Sequence[int] | None, actor: str) -> int:
     """Remove dead letters of all items, or of some, from the list; return how many."""
     chosen = None if ns is None else list(ns)

@@ -27,10 +27,21 @@ _FIRST_PAGE, _MOST_ROWS, _PAGE_BYTES = 100, 5000, 4 << 20
 @dataclass(frozen=True, slots=True)
 class JobFilter:
     owner_id: int | None = None
-    pipeline: str | None = None
-    state: str | None = None
+    pipelines: Sequence[str] | None = None
+    states: Sequence[str] | None = None
     since: datetime | None = None
     until: datetime | None = None
+    words: str | None = None  # a part of the file or key
+    min_items: int | None = None
+    max_items: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """How far a bounded search has looked: the rows that it read, and the time of the last one."""
+
+    rows: int
+    to: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +62,9 @@ class AttemptFilter:
     step: str | None = None
     outcome: str | None = None
     worker: str | None = None
+    error_class: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +73,16 @@ class DeadLetterFilter:
     pipeline: str | None = None
     job_id: int | None = None
     error_class: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    owner_id: int | None = None
+    job_id: int | None = None
+    actor: str | None = None
+    action: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +110,52 @@ class FullItem:
 
 async def jobs(
     conn: Connection, where: JobFilter, before: int | None, size: int
-) -> tuple[list[asyncpg.Record], int | None]:
+) -> tuple[list[asyncpg.Record], int | None, Searched]:
     """Jobs, newest first, and the key before which the next page begins. A page may be short before the end."""
     (found,) = await fetch(
         conn,
-        "select * from forebay.find_jobs($1, $2, $3, $4::forebay.job_state, $5, $6, $7)",
-        where.owner_id,
-        before,
-        where.pipeline,
-        where.state,
-        where.since,
-        where.until,
+        "select * from forebay.search_jobs($1, $2, $3, $4::forebay.job_state[], $5, $6, $7, $8, $9, $10)",
+        *_job_arguments(where, before),
         size,
     )
-    return await fetch(conn, load("show_jobs"), found["ids"]) if found["ids"] else [], found["next_before"]
+    rows = await jobs_by_id(conn, found["ids"])
+    return rows, found["next_before"], Searched(found["looked_at"], found["looked_to"])
+
+
+async def folded_jobs(
+    conn: Connection, where: JobFilter, before: int | None, size: int
+) -> tuple[list[asyncpg.Record], int | None, Searched]:
+    """The same, with jobs of one item counted together by pipeline and hour: rows with job_id, or with hour."""
+    rows = await fetch(conn, load("fold_jobs"), *_job_arguments(where, before), size)
+    searched = Searched(rows[0]["looked_at"], rows[0]["looked_to"])
+    return [row for row in rows if row["jobs"] is not None], rows[0]["next_before"], searched
+
+
+def _job_arguments(where: JobFilter, before: int | None) -> tuple[object, ...]:
+    return (
+        where.owner_id,
+        before,
+        None if where.pipelines is None else list(where.pipelines),
+        None if where.states is None else list(where.states),
+        where.since,
+        where.until,
+        where.words,
+        where.min_items,
+        where.max_items,
+    )
+
+
+async def count_jobs(conn: Connection, owner_id: int | None, most: int) -> tuple[dict[str, int], Searched, bool]:
+    """Jobs by state, reading at most `most` rows twice; and whether these are all."""
+    rows = await fetch(conn, load("count_jobs_by_state"), owner_id, most)
+    first = rows[0]
+    counts = {row["state"]: row["jobs"] for row in rows if row["state"] is not None}
+    return counts, Searched(first["looked_at"], first["looked_to"]), first["is_exact"]
+
+
+async def jobs_by_id(conn: Connection, ids: Sequence[int]) -> list[asyncpg.Record]:
+    """The jobs among these that the caller may see."""
+    return await fetch(conn, load("show_jobs"), list(ids)) if ids else []
 
 
 async def current_jobs(conn: Connection, owner_id: int | None, most: int) -> list[asyncpg.Record]:
@@ -108,12 +164,12 @@ async def current_jobs(conn: Connection, owner_id: int | None, most: int) -> lis
         found = await fetch(conn, load("list_current_jobs"), most)
     else:
         found = await fetch(conn, load("list_current_jobs_of"), most, owner_id)
-    return await fetch(conn, load("show_jobs"), [row["id"] for row in found]) if found else []
+    return await jobs_by_id(conn, [row["id"] for row in found])
 
 
 async def job(conn: Connection, job_id: int) -> asyncpg.Record | None:
     """One job, if the caller may see it."""
-    rows = await fetch(conn, load("show_jobs"), [job_id])
+    rows = await jobs_by_id(conn, [job_id])
     return rows[0] if rows else None
 
 
@@ -157,6 +213,11 @@ async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
     return rows[0] if rows else None
 
 
+async def steps(conn: Connection, job_id: int, n: int) -> list[asyncpg.Record]:
+    """The steps of an item in the order of declaration, with their states and last attempts."""
+    return await fetch(conn, load("list_item_steps"), job_id, n)
+
+
 async def waits(
     conn: Connection, job_id: int, n: int | None = None, *, most: int = 100, now: datetime | None = None
 ) -> list[WaitRow]:
@@ -193,6 +254,9 @@ async def attempts(
         where.step,
         where.outcome,
         where.worker,
+        where.error_class,
+        where.since,
+        where.until,
         *(before or (None, None, None)),
         size,
     )
@@ -220,10 +284,23 @@ async def dead_letters(
 
 
 async def audit(
-    conn: Connection, owner_id: int | None, job_id: int | None, before: int | None, size: int
-) -> list[asyncpg.Record]:
-    """The audit log, newest first."""
-    return await fetch(conn, load("page_audit"), before, owner_id, job_id, size)
+    conn: Connection, where: AuditFilter, before: int | None, size: int
+) -> tuple[list[asyncpg.Record], int | None, Searched]:
+    """The audit log, newest first, and the key before which the next page begins. A page may be short."""
+    rows = await fetch(
+        conn,
+        load("page_audit"),
+        where.owner_id,
+        where.job_id,
+        where.actor,
+        where.action,
+        where.since,
+        where.until,
+        before,
+        size,
+    )
+    searched = Searched(rows[0]["looked_at"], rows[0]["looked_to"])
+    return [row for row in rows if row["id"] is not None], rows[0]["next_before"], searched
 
 
 async def suggested_jobs(conn: Connection, owner_id: int, text: str, most: int) -> list[asyncpg.Record]:

@@ -279,6 +279,11 @@ CREATE VIEW forebay.dead_letters WITH (security_invoker='true') AS
      JOIN forebay.pipeline p ON ((p.id = s.pipeline_id)))
      JOIN forebay.owner o ON ((o.id = d.owner_id)))
      LEFT JOIN forebay.item i ON (((i.job_id = d.job_id) AND (i.n = d.n))));
+CREATE TABLE forebay.deleted_jobs (
+    at timestamp with time zone NOT NULL,
+    owner_id bigint NOT NULL,
+    job_ids bigint[] NOT NULL
+);
 CREATE SEQUENCE forebay.token
     START WITH 1
     INCREMENT BY 1
@@ -775,6 +780,7 @@ CREATE INDEX audit_job ON forebay.audit USING btree (job_id, id);
 CREATE INDEX audit_owner ON forebay.audit USING btree (owner_id, id);
 CREATE INDEX dead_letter_owner ON forebay.dead_letter USING btree (owner_id, at, job_id, n);
 CREATE INDEX dead_letter_recent ON forebay.dead_letter USING btree (at, job_id, n);
+CREATE INDEX deleted_jobs_at ON forebay.deleted_jobs USING btree (at);
 CREATE INDEX item_failed ON forebay.item USING btree (job_id, n) WHERE (status = ANY (ARRAY['SKIPPED'::forebay.item_status, 'NOT_FOUND'::forebay.item_status, 'ERROR'::forebay.item_status]));
 CREATE UNIQUE INDEX item_key ON forebay.item USING btree (job_id, key) WHERE (key IS NOT NULL);
 CREATE INDEX job_cancelling ON forebay.job USING btree (id) WHERE ((state = 'CANCELLED'::forebay.job_state) AND (finished_at IS NULL));

@@ -17,6 +17,7 @@ package = PipelinePackage(
     ),
     settings="settings:BookmarksSettings",
     commands={"bookmarks": Command("commands", "Save, find, import and export links.")},
+    jobs={"bookmarks": "job_hooks:BookmarkJobs"},
     chores=(
         Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),
         Chore("purge trash", "40 * * * *", "chores:purge_trash"),

@@ -143,6 +143,11 @@ async def get_light(conn: Connection, bookmark_id: int) -> asyncpg.Record | None
     return await fetch_row(conn, load("show_bookmarks"), [bookmark_id])
 
 
+async def of_jobs(conn: Connection, job_ids: Sequence[int]) -> list[asyncpg.Record]:
+    """The bookmarks that these jobs are about: job_id, bookmark_id, title."""
+    return await fetch(conn, load("list_bookmarks_of_jobs"), list(job_ids))
+
+
 async def match(
     conn: Connection, where: BookmarkFilter, after: int | None, size: int, *, oldest: bool = False
 ) -> tuple[list[int], int | None]:

@@ -17,6 +17,8 @@ package = PipelinePackage(
         "sheets": "job_hooks:SheetFiles",
         "sheet_images": "job_hooks:SheetJobs",
         "catalogue_rows": "job_hooks:SheetJobs",
+        "sheet_intake": "job_hooks:ReceivingJobs",
+        "sheet_exports": "job_hooks:ExportJobs",
     },
     intake={"sheets": "files:FILES"},
     checks=("extra_checks:check", "provider_checks:check"),

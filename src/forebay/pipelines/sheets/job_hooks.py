@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from forebay.api.models import Strict
 from forebay.errors import InvalidField
-from forebay.hooks import Exported, JobHooks
+from forebay.hooks import Exported, JobHooks, Subject
 from forebay.intake.hooks import IntakeHooks
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from forebay.db.pool import Connection
     from forebay.hooks import ExportOptions, ExportTarget
     from forebay.intake.target import IntakeTarget
@@ -26,7 +28,31 @@ class ReprocessedSheet(Strict):
     )
 
 
-class SheetJobs(JobHooks):
+class AboutSheets(JobHooks):
+    """Jobs that are about a sheet. Those that do not process its rows belong to the job that does."""
+
+    work: Literal["rows", "receiving", "export"] = "rows"
+
+    async def subjects(self, conn: Connection, job_ids: Sequence[int]) -> Mapping[int, Subject]:
+        from forebay.pipelines.sheets.db import sheets  # noqa: PLC0415
+
+        return {
+            row["job_id"]: Subject(
+                "sheet", str(row["sheet_job_id"]), row["name"], None if self.work == "rows" else row["sheet_job_id"]
+            )
+            for row in await sheets.of_jobs(conn, job_ids, self.work)
+        }
+
+
+class ReceivingJobs(AboutSheets):
+    work = "receiving"
+
+
+class ExportJobs(AboutSheets):
+    work = "export"
+
+
+class SheetJobs(AboutSheets):
     reprocess_options = ReprocessedSheet
 
     async def before_reprocess(self, conn: Connection, settings: Settings, job_id: int, options: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_core import from_json
 
@@ -54,6 +54,13 @@ class Sheet:
 
 
 # A file comes in.
+
+
+async def of_jobs(
+    conn: Connection, job_ids: Sequence[int], work: Literal["rows", "receiving", "export"]
+) -> list[asyncpg.Record]:
+    """The sheets that these jobs work on in this way: job_id, sheet_job_id, name."""
+    return await fetch(conn, load("list_sheets_of_jobs"), list(job_ids), work)
 
 
 async def add(conn: Connection, owner_id: int, new: NewFile, terms: FileTerms | None = None) -> AddedFile:
