@@ -19,7 +19,20 @@ from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
 from forebay.api.quota import Quotas
 from forebay.api.role_pools import open_role_pools
-from forebay.api.routes import events, files, health, identity, items, jobs, operations, pages, sessions, signals
+from forebay.api.routes import (
+    events,
+    files,
+    graph,
+    health,
+    identity,
+    items,
+    jobs,
+    operations,
+    pages,
+    sessions,
+    signals,
+    why,
+)
 from forebay.api.submit.batches import SubmitBatches
 from forebay.engine.processes.limited_calls import open_limited_calls
 from forebay.packages import larger_bodies, leave_out, packages
@@ -73,7 +86,8 @@ def create_app(dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]])
     app.state.slices = set[int]()
     problems.install(app)
     routers = [
-        each.router for each in (jobs, items, signals, files, events, operations, sessions, identity, health, pages)
+        each.router
+        for each in (jobs, graph, items, why, signals, files, events, operations, sessions, identity, health, pages)
     ]
     routers += _package_routers()
     app.add_middleware(DirectRoutes, routes=[route for router in routers for route in router.routes])
