@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
+from forebay import Context, Limit, Pipeline
+from forebay.engine.work.worker import Worker
 from forebay.identity.accounts import make_token
-from tests.api._service import Service
+from tests.api._service import Service, serving
 
 
 async def _submit(service: Service, who: str, count: int = 1, **options: object) -> str:
@@ -78,6 +83,38 @@ async def test_a_second_owner_sees_numbers_only(service: Service) -> None:
         assert reasons["behind"]["facts"] == expected
         assert "ann" not in answer.text
         assert (await bob.get(f"/api/jobs/{mine}/items/2/why")).status_code == 404
+
+
+async def test_a_limit_that_others_use_is_told_as_numbers(dsn: str) -> None:
+    gated: Pipeline[dict[str, Any]] = Pipeline("gated", dict[str, Any])
+    began, opened = asyncio.Event(), asyncio.Event()
+
+    @gated.step(limits=[Limit("site", concurrency=1, key=lambda value: value["site"])])
+    async def hold(ctx: Context, value: dict[str, Any]) -> None:
+        began.set()
+        await opened.wait()
+
+    async with serving(dsn, gated) as service, service.client("bob") as bob, service.client("ann") as ann:
+        body = {"pipeline": "gated", "input": {"site": "a.example"}}
+        await ann.post("/api/jobs", json=body)
+        worker = Worker(dsn, [gated])
+        running = asyncio.create_task(worker.run())
+        async with asyncio.timeout(30):
+            await began.wait()
+            job = (await bob.post("/api/jobs", json=body)).json()["jobId"]
+            while not await service.admin.fetchval(
+                "select 1 from forebay.ready r join forebay.lane l on l.id = r.lane_id where l.limit_name <> ''"
+            ):
+                pass
+        await worker.report_status()
+        answer = await bob.get(f"/api/jobs/{job}/items/1/why")
+        reason = answer.json()["reasons"][0]
+        facts = {"limit": "site", "key": "a.example", "slots": 1, "inUse": 1, "owners": 0, "ahead": 0}
+        assert (reason["code"], reason["facts"]) == ("slots_full", facts)
+        assert "ann" not in answer.text
+        opened.set()
+        worker.stop()
+        await running
 
 
 async def test_steps_and_slices(service: Service) -> None:

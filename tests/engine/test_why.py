@@ -106,10 +106,12 @@ async def test_tasks_that_have_a_time(dsn: str, conn: asyncpg.Connection[Any]) -
         with pytest.raises(NotFoundError, match="there is no job 4711"):
             await ask.item(4711)
         assert await ask.item(first if reached is second else second) == []
-    # Nobody makes ready what is due.
+        answer = await find.of_item(conn, jobs["snoozes"].job_id, 1, now=start + timedelta(seconds=46))
+        assert codes(answer.reasons) == ["snoozed", "due", "blocked_by_step"]
+        assert (answer.reasons[1].since, answer.reasons[1].facts) == (start + timedelta(seconds=45), {"leader": True})
     answer = await find.of_item(conn, jobs["fails"].job_id, 1, now=start + timedelta(minutes=2))
     assert codes(answer.reasons) == ["no_worker", "retry", "due", "blocked_by_step"]
-    assert (answer.status, answer.reasons[2].since) == ("PENDING", start + timedelta(seconds=60))
+    assert (answer.status, answer.reasons[2].facts) == ("PENDING", {"leader": False})
 
 
 async def test_somebody_has_paused_it(dsn: str) -> None:

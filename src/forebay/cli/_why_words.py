@@ -104,7 +104,8 @@ def _later(reason: Reason, at: datetime) -> str:
 
 
 def _due(reason: Reason, at: datetime) -> str:
-    return f"was due{_ago(reason.since, at)} and has not been put into the queue yet"
+    missing = "" if reason.facts["leader"] else ": no worker runs the maintenance"
+    return f"was due{_ago(reason.since, at)} and has not been put into the queue yet{missing}"
 
 
 def _owner_limit(reason: Reason, _at: datetime) -> str:

@@ -47,6 +47,7 @@ class Facts(Model):
     items: int | None = None
     key: str | None = Field(default=None, description="of the signal, or of the limit")
     lag_ms: float | None = Field(default=None, description="how late the worker's event loop is")
+    leader: bool | None = Field(default=None, description="whether a worker runs the maintenance")
     left: int | None = Field(default=None, description="items that have not ended")
     limit: str | None = None
     linger_seconds: float | None = None

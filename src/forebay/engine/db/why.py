@@ -206,6 +206,11 @@ def _worker(row: asyncpg.Record) -> WorkerFacts:
     return WorkerFacts(**(dict(row) | told))
 
 
+async def has_leader(conn: Connection) -> bool:
+    """Whether a worker runs the maintenance, which makes due tasks ready."""
+    return bool(await fetch_value(conn, load("why_leader")))
+
+
 async def last_attempt(conn: Connection, job_id: int, n: int, bit: int) -> AttemptFacts | None:
     row = await fetch_row(conn, load("why_attempt"), job_id, n, bit)
     return None if row is None else AttemptFacts(**dict(row))

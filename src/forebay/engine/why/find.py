@@ -231,10 +231,7 @@ class _Search:
             return
         yield _scheduled(step, task, await db.last_attempt(self._conn, job_id, n, step.bit))
         if task.at is not None and task.at <= self.at:
-            yield Reason("due", step.name, since=task.at, facts={"workers": self._alive()})
-
-    def _alive(self) -> int:
-        return sum(worker.alive for worker in self._workers)
+            yield Reason("due", step.name, since=task.at, facts={"leader": await db.has_leader(self._conn)})
 
     async def _of_ready(self, step: StepFacts, task: TaskFacts) -> AsyncIterator[Reason]:
         assert self._job is not None  # noqa: S101 - only jobs have tasks

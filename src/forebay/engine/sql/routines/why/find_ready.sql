@@ -19,8 +19,10 @@ begin
         select s.id from forebay.step s where s.pipeline_id = job.pipeline_id and s.bit = step_bit order by s.active desc, s.id desc
     loop
         for lane in
-            select l.id from forebay.lane l where l.owner_id = job.owner_id and l.job_id in (0, job.id)
-            order by l.id <> job.lane_id, l.job_id <> job.id, l.id limit max_runs
+            select job.lane_id
+            union all (
+                select l.id from forebay.lane l
+                where l.owner_id = job.owner_id and l.job_id in (0, job.id) and l.id <> job.lane_id limit max_runs)
         loop
             -- A job's runs have places behind its first: what its owner has queued before is not read.
             select count(*) as runs, min(r.seq) filter (where r.job_id = job.id and item_n between r.first_n and r.last_n) as seq
