@@ -67,6 +67,7 @@ async def _compare(conn: asyncpg.Connection[Any], job_id: int) -> dict[str, grap
     steps = {step.name: step for step in await graph.graph(conn, job_id)}
     counted = {row["name"]: row for row in await conn.fetch(_COUNT, job_id)}
     assert all(step.exact for step in steps.values())
+    assert {type(count) for step in steps.values() for count in (step.waiting, step.done, step.failed)} == {int}
     for name, row in counted.items():
         assert (name, steps[name].done) == (name, row["done"])
         assert (name, steps[name].failed + steps[name].skipped) == (name, row["ended_otherwise"])

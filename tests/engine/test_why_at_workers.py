@@ -80,7 +80,7 @@ async def test_a_worker_has_claimed_more_than_it_runs(dsn: str, gate: Gate) -> N
         assert (reason.facts["queued"], reason.facts["running"], reason.facts["slots"]) == (2, 1, 1)
         reasons = await ask.job(job)
         assert codes(reasons) == ["running", "claimed"]
-        assert [reason.facts["tasks"] for reason in reasons] == [3, 3]
+        assert [(reason.facts["tasks"], reason.actions) for reason in reasons] == [(3, ()), (3, ())]
 
         # Cancelled: the worker learns it with its next heartbeat.
         await ask.call("select forebay.cancel($1)", job.job_id)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         WaitFacts,
         WorkerFacts,
     )
-    from forebay.engine.why.reason import Code
+    from forebay.engine.why.reason import Action, Code
 
 _MOST_SAMPLES = 12  # items of a job that stand for all tasks of a step in one place
 _FAILURES = ("ERROR", "NOT_FOUND", "EXPIRED")
@@ -177,13 +177,13 @@ class _Search:
         """The reasons of the first and the last of these tasks, for all of them; those of the last, if the first is
         next."""
         assert self._job is not None  # noqa: S101 - only jobs have groups
+        more = {"tasks": group.tasks, "tasks_exact": not group.is_cut}
         reasons: list[Reason] = []
         for n in sorted({group.first_n, group.last_n}):
-            tasks = [task for task in await db.tasks(self._conn, self._job.id, n) if task.bit == group.bit]
             found = await db.item(self._conn, self._job.id, n)
-            more = {"tasks": group.tasks, "tasks_exact": not group.is_cut, "item": str(n)}
+            tasks = [task for task in await db.tasks(self._conn, self._job.id, n) if _is_in(group, task)]
             reasons += [
-                replace(reason, facts={**reason.facts, **more})
+                replace(reason, facts={**reason.facts, **more, "item": str(n)}, actions=_of_all(reason, group))
                 async for reason in self.of_tasks(n, tasks, None if found is None else found[1])
             ]
         known = [reason for reason in reasons if reason.code != "unknown"]
@@ -273,6 +273,18 @@ class _Search:
         if is_full or (limit.get("rate") is None and use.next_at is None):
             return _limited("slots_full", step, limit, key=key, **facts)
         return _limited("rate_limited", step, limit, until=use.next_at, key=key, **facts)
+
+
+def _is_in(group: GroupFacts, task: TaskFacts) -> bool:
+    """Whether a task is still where it was when the tasks of its job were counted."""
+    return task.bit == group.bit and task.place == group.place
+
+
+def _of_all(reason: Reason, group: GroupFacts) -> tuple[Action, ...]:
+    """What can be done for all tasks of a group at once."""
+    if group.tasks == 1:
+        return reason.actions
+    return tuple(action for action in reason.actions if not action.endswith("_item"))
 
 
 def _paused(

@@ -31,9 +31,9 @@ cut as (
 )
 select s.name, array(select b.name from step b where b.bit & s.needs <> 0 order by b.place) as after, s.optional, s.after_all, s.queue,
        s.paused, s.parked, c.waiting, c.scheduled, c.running, c.on_hold,
-       case when s.after_all or not j.is_large then coalesce(e.done, 0)
-            else greatest(0, j.done + coalesce(e.done, 0) + j.open_items - b.items) end as done,
-       coalesce(e.failed, 0) as failed, coalesce(e.skipped, 0) as skipped, not u.is_cut as exact
+       case when s.after_all or not j.is_large then e.done
+            else greatest(0, j.done + e.done + j.open_items - b.items) end as done,
+       e.failed, e.skipped, not u.is_cut as exact
 from job j cross join cut u cross join step s
 cross join lateral (
     select coalesce(sum(r.last_n - r.first_n + 1) filter (where r.place = 'ready'), 0) as waiting,
@@ -42,9 +42,11 @@ cross join lateral (
            coalesce(sum(r.last_n - r.first_n + 1) filter (where r.place = 'held'), 0) as on_hold
     from run r where r.step_bit = s.bit) c
 cross join lateral (
-    select sum(m.items) filter (where m.done & s.bit <> 0) as done,
-           sum(m.items) filter (where m.dead & s.bit <> 0 and m.status <> 'SKIPPED' and m.dead & s.needs = 0) as failed,
-           sum(m.items) filter (where m.dead & s.bit <> 0 and (m.status = 'SKIPPED' or m.dead & s.needs <> 0)) as skipped
+    select coalesce(sum(m.items) filter (where m.done & s.bit <> 0), 0)::bigint as done,
+           coalesce(sum(m.items) filter (
+               where m.dead & s.bit <> 0 and m.status <> 'SKIPPED' and m.dead & s.needs = 0), 0)::bigint as failed,
+           coalesce(sum(m.items) filter (
+               where m.dead & s.bit <> 0 and (m.status = 'SKIPPED' or m.dead & s.needs <> 0)), 0)::bigint as skipped
     from (select * from ended where not s.after_all union all select * from own where s.after_all) m) e
 cross join lateral (  -- open items that have not done this step: those with a task of it, or of a step before it
     select coalesce(sum(upper(u.u) - lower(u.u)), 0) as items

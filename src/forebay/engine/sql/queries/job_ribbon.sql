@@ -25,8 +25,8 @@ part as (
     group by g, s.is_leased
 ),
 open as (
-    select p.place, coalesce(sum(p.items) filter (where not p.is_leased), 0) as open_items,
-           coalesce(sum(p.items) filter (where p.is_leased), 0) as processing
+    select p.place, coalesce(sum(p.items) filter (where not p.is_leased), 0)::bigint as open_items,
+           coalesce(sum(p.items) filter (where p.is_leased), 0)::bigint as processing
     from part p group by p.place
 )
 select s.first_n, s.last_n, coalesce(o.open_items - o.processing, 0) as pending, coalesce(o.processing, 0) as processing,
