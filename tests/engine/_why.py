@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
 
 
 class Asking:
-    """The answers at the time of the testbed."""
+    """The answers at the time of the testbed, and the last one in words, without the name of the worker."""
 
     def __init__(self, bed: Testbed) -> None:
         self.bed = bed
+        self.said: list[str] = []
 
     async def item(self, job: Submitted | int, n: int = 1, *, late: float = 0.0) -> list[Reason]:
         """`late`: seconds after the time of the testbed."""
@@ -33,15 +36,15 @@ class Asking:
         job_id = job if isinstance(job, int) else job.job_id
         async with self.bed.pool.acquire() as conn:
             answer = await find.of_item(conn, job_id, n, now=self.bed.clock.now())
-        return _in_words(answer)
+        return self._in_words(answer)
 
     async def job(self, job: Submitted) -> list[Reason]:
         async with self.bed.pool.acquire() as conn:
-            return _in_words(await find.of_job(conn, job.job_id, now=self.bed.clock.now()))
+            return self._in_words(await find.of_job(conn, job.job_id, now=self.bed.clock.now()))
 
     async def queue(self, name: str) -> list[Reason]:
         async with self.bed.pool.acquire() as conn:
-            return _in_words(await find.of_queue(conn, name, now=self.bed.clock.now()))
+            return self._in_words(await find.of_queue(conn, name, now=self.bed.clock.now()))
 
     async def call(self, sql: str, *args: object) -> Any:
         async with self.bed.pool.acquire() as conn:
@@ -58,13 +61,14 @@ class Asking:
         self.bed.clock.advance(2)
         await self.bed.worker.report_status()
 
-
-def _in_words(answer: Answer) -> list[Reason]:
-    """The reasons, each of which can be said and sent."""
-    for reason in answer.reasons:
-        assert "None" not in sentence(reason, answer.at, job=1)
-        Facts.model_validate(reason.facts)
-    return answer.reasons
+    def _in_words(self, answer: Answer) -> list[Reason]:
+        """The reasons, each of which can be said and sent."""
+        me = f"{socket.gethostname()}:{os.getpid()}"
+        self.said = [sentence(reason, answer.at, job=1).replace(me, "w1") for reason in answer.reasons]
+        assert not [text for text in self.said if "None" in text]
+        for reason in answer.reasons:
+            Facts.model_validate(reason.facts)
+        return answer.reasons
 
 
 @asynccontextmanager

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 
 from forebay import Context, Limit, Pipeline, Retry, Skip, Snooze, TransientError, Wait
+from forebay.cli import _why_words
 from forebay.engine.declare.resources import Resources, resource
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.why import find
+from forebay.engine.why.reason import CODES
 from forebay.errors import ConfigError, NotFoundError, ResourceError, ThrottledError
 from forebay.jobs import submit_stream
 from forebay.resources import permitted
@@ -80,6 +83,10 @@ async def test_tasks_that_have_a_time(dsn: str, conn: asyncpg.Connection[Any]) -
         assert (reason.code, reason.since, reason.until) == ("retry", start, start + timedelta(seconds=60))
         expected = {"attempt": 2, "max_attempts": 4, "reason": "the line is dead", "class": "transient"}
         assert reason.facts == expected
+        assert ask.said == [
+            "act: failed just now: the line is dead; it is tried again in 1 min (attempt 2 of 4).",
+            "report: waits for act.",
+        ]
 
         reason = (await ask.item(jobs["throttled"]))[0]
         assert (reason.code, reason.until) == ("throttled", start + timedelta(seconds=90))
@@ -91,6 +98,7 @@ async def test_tasks_that_have_a_time(dsn: str, conn: asyncpg.Connection[Any]) -
         reason = (await ask.item(jobs["waits"]))[0]
         assert (reason.code, reason.until) == ("waits_for_signal", start + timedelta(seconds=600))
         assert (reason.facts, reason.actions) == ({"signal": "paid", "key": "7"}, ("send_signal", "cancel_item"))
+        assert ask.said[0].startswith("act: waits for the signal paid with key 7, at most until ")
 
         (reached,) = [job for job in (first, second) if (await ask.item(job)) != []]
         reason = (await ask.item(reached))[0]
@@ -136,6 +144,7 @@ async def test_somebody_has_paused_it(dsn: str) -> None:
         await ask.call("select forebay.pause_queue('orders.act', 'root')")
         reasons = await ask.item(paused)
         assert codes(reasons) == ["job_paused", "queue_paused", "blocked_by_step"]
+        assert ask.said[0] == "the job was paused by ben just now. `forebay resume 1` resumes it."
         assert (reasons[0].facts, reasons[0].actions) == ({"by": "ben"}, ("resume_job", "cancel_job"))
         assert reasons[1].facts == {"queue": "orders.act", "by": "root"}
         assert codes(await ask.job(paused)) == ["job_paused", "queue_paused", "blocked_by_items"]
@@ -172,6 +181,7 @@ async def test_a_queue_is_parked_and_a_machine_is_full(dsn: str) -> None:
         await worker._settler.drained()
         reason = (await ask.item(job))[0]
         assert (reason.code, reason.facts) == ("parked", {"queue": "orders.act", "reason": "no key for acme"})
+        assert ask.said[0] == "act: queue orders.act is parked: no key for acme; it is tried again in 30 s."
         assert reason.until is not None
 
 
@@ -187,6 +197,10 @@ async def test_places_in_line(dsn: str) -> None:
         assert (reason.code, reason.facts) == ("outranked", {"higher": 5, "higher_exact": True, "priority": 0})
         expected = {"ahead": 1, "ahead_exact": True, "share": 0.5, "owners": 1, "priority": 0}
         assert (behind.code, behind.facts) == ("behind", expected)
+        assert ask.said[:2] == [
+            "act: comes after 5 tasks of a higher priority than 0.",
+            "act: is in line behind 1 task of the same owner, who gets 50% beside 1 other owner.",
+        ]
         (reason,) = [reason for reason in await ask.item(urgent, 5) if reason.code == "behind"]
         assert (reason.facts["ahead"], reason.facts["owners"], reason.facts["share"]) == (4, 0, 1.0)
         (reason, blocked) = await ask.job(urgent)
@@ -268,3 +282,9 @@ async def test_a_stream_is_still_being_read(dsn: str) -> None:
 
         await submit_stream(dsn, orders, source(), key="s")
     assert seen == [["blocked_by_items", "filling"]]
+
+
+def test_every_code_has_a_situation_and_words() -> None:
+    tests = "".join(file.read_text("utf-8") for file in Path(__file__).parent.glob("test_why*.py"))
+    assert [code for code in CODES if f'"{code}"' not in tests] == []
+    assert tuple(_why_words.WORDS) == CODES

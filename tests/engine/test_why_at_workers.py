@@ -55,6 +55,8 @@ async def test_a_task_runs_and_the_next_ones_wait_for_its_slot(dsn: str, gate: G
         await ask.report()
         (reason,) = await ask.item(first)
         assert (reason.code, reason.actions) == ("running", ("cancel_item",))
+        (said,) = ask.said
+        assert said == "hold: has been running on w1 for 2.0 s (attempt 1 of 3), 40%: opening the page."
         assert {**reason.facts, "worker": ""} == {
             "worker": "",
             "attempt": 1,
@@ -64,6 +66,7 @@ async def test_a_task_runs_and_the_next_ones_wait_for_its_slot(dsn: str, gate: G
         }
         (reason,) = await ask.item(second)
         assert (reason.code, reason.facts) == ("workers_full", {"workers": 1, "running": 1, "slots": 1})
+        assert ask.said == ["hold: all slots are in use (1 of 1 on 1 worker)."]
         assert codes(await ask.queue("gated.hold")) == ["workers_full"]
         gate.opened.set()
 
@@ -166,6 +169,7 @@ async def test_limits_with_keys(dsn: str, gate: Gate) -> None:
         assert (reason.code, reason.facts) == ("rate_limited", expected)
         assert reason.until is not None
         assert reason.until > ask.bed.clock.now()
+        assert ask.said == ["hold: limit calls of a: 1 per 1 h, the next start is in 59 min 58 s."]
         gate.opened.set()
 
 
@@ -193,6 +197,7 @@ async def test_the_limit_of_an_owner(dsn: str, gate: Gate) -> None:
         (reason,) = await ask.item(second)
         expected = {"limit": "owner", "slots": 1, "in_use": 1, "owners": 0, "ahead": 0}
         assert (reason.code, reason.facts) == ("owner_limit", expected)
+        assert ask.said == ["hold: its owner may run 1 task at a time."]
         gate.opened.set()
 
 
@@ -208,6 +213,7 @@ async def test_limits_without_keys(dsn: str, gate: Gate) -> None:
         await ask.report()
         (reason,) = await ask.item(later[0])
         assert (reason.code, reason.facts) == ("slots_full", {"limit": "gpu", "slots": 1, "in_use": 1})
+        assert ask.said == ["hold: limit gpu: 1 at a time, 1 in use."]
         (reason,) = await ask.item(later[1])
         expected = {"limit": "mails", "rate": 1, "per_seconds": 3600}
         assert (reason.code, reason.facts) == ("rate_limited", expected)

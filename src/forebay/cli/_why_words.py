@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def sentence(reason: Reason, at: datetime, *, job: int | None = None) -> str:
     """A reason in words, at this time."""
-    text = _WORDS[reason.code](reason, at)
+    text = WORDS[reason.code](reason, at)
     tasks = reason.facts.get("tasks", 1)  # of a job
     where = f"{reason.step}: " if reason.step is not None else ""
     count = "" if tasks == 1 else f" ({_tasks(tasks, exact=reason.facts['tasks_exact'])})"
@@ -29,7 +29,7 @@ def _running(reason: Reason, at: datetime) -> str:
     fraction = facts.get("fraction")
     progress = "" if fraction is None else f", {fraction:.0%}"
     note = f": {facts['note']}" if facts.get("note") else ""
-    return f"runs on {facts['worker']}{_for(reason.since, at)} (attempt {_attempt(facts)}){progress}{note}"
+    return f"has been running on {facts['worker']}{_for(reason.since, at)} (attempt {_attempt(facts)}){progress}{note}"
 
 
 def _claimed(reason: Reason, at: datetime) -> str:
@@ -49,7 +49,7 @@ def _batch_lingers(reason: Reason, _at: datetime) -> str:
 
 
 def _settling(reason: Reason, at: datetime) -> str:
-    return f"has ended on {reason.facts['worker']}; the result is being saved{_for(reason.since, at)}"
+    return f"was claimed by {reason.facts['worker']}{_ago(reason.since, at)} and has ended; its result is being saved"
 
 
 def _worker_lost(reason: Reason, at: datetime) -> str:
@@ -110,7 +110,8 @@ def _due(reason: Reason, at: datetime) -> str:
 
 def _owner_limit(reason: Reason, _at: datetime) -> str:
     facts = reason.facts
-    return f"its owner may run {_slots(facts)} of this step at a time{_line(facts)}"
+    tasks = show.plural(facts["slots"], "task") if "slots" in facts else "a limited number of tasks"
+    return f"its owner may run {tasks} at a time{_line(facts)}"
 
 
 def _slots_full(reason: Reason, _at: datetime) -> str:
@@ -178,7 +179,7 @@ def _filling(reason: Reason, _at: datetime) -> str:
     return f"items are still being added: {show.number(reason.facts['items'])} so far"
 
 
-_WORDS: dict[Code, Callable[[Reason, datetime], str]] = {
+WORDS: dict[Code, Callable[[Reason, datetime], str]] = {
     "running": _running,
     "settling": _settling,
     "batch_lingers": _batch_lingers,
@@ -255,7 +256,8 @@ def _for(since: datetime | None, at: datetime) -> str:
 
 
 def _ago(since: datetime | None, at: datetime) -> str:
-    return "" if since is None else f" {show.ago(since, at)}"
+    told = "" if since is None else show.ago(since, at)
+    return " just now" if told == "now" else told and f" {told}"
 
 
 def _in(until: datetime | None, at: datetime) -> str:
