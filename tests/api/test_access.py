@@ -94,6 +94,10 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("POST", "/api/jobs/{job_id}/dismiss"): (_PRIVATE, {"scope": "job"}),
     ("GET", "/api/jobs/{job_id}/items"): (_PRIVATE, None),
     ("GET", "/api/jobs/{job_id}/items/{item_id}"): (_PRIVATE, None),
+    ("GET", "/api/jobs/{job_id}/items/{item_id}/why"): (_PRIVATE, None),
+    ("GET", "/api/jobs/{job_id}/why"): (_PRIVATE, None),
+    ("GET", "/api/jobs/{job_id}/graph"): (_PRIVATE, None),
+    ("GET", "/api/jobs/{job_id}/ribbon"): (_PRIVATE, None),
     ("POST", "/api/jobs/{job_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),  # it has ended by then
     ("POST", "/api/jobs/{job_id}/items/{item_id}/cancel"): ((401, 409, 404, 409, 409, 401), None),
     ("GET", "/api/jobs/{job_id}/grid"): (_NO_SHEET, None),
@@ -133,6 +137,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/queues"): (_OWN, None),
     ("GET", "/api/totals"): (_OWN, None),
     ("POST", "/api/signals"): (_OWN, {"name": "paid", "key": "1"}),
+    ("GET", "/api/queues/{name}/why"): (_OWN, None),
     ("POST", "/api/queues/{name}/pause"): (_ADMIN, None),
     ("POST", "/api/queues/{name}/resume"): (_ADMIN, None),
     ("GET", "/api/workers"): (_OWN, None),

@@ -700,3 +700,28 @@ async def test_a_large_job_that_statistics_do_not_know_of_yet_costs_no_more_than
         plans = await explained.of("select * from forebay.find_items($1, 5000, '{DONE}', 100)", job)
     assert plans
     assert _work(plans) < 60 * _ITEMS
+
+
+async def test_why_a_task_waits_is_found_in_a_bounded_part_of_the_queue(explained: Explained) -> None:
+    db = explained.db
+    await db.fetch(_SINGLES, 2000, START)
+    await db.execute("vacuum (analyze) forebay.ready")
+    last = await db.one("select max(id) from forebay.job")
+    plans = await explained.of("select * from forebay.tasks_of_item($1, 1, 50)", last)
+    assert_indexed(plans)
+    assert 1 <= _ready_rows(plans) <= 2 * 50 + 2
+    plans = await explained.of("select * from forebay.contention(1, 1, 1, -1::smallint, '', '', 50)")
+    assert_indexed(plans)
+    assert 1 <= _ready_rows(plans) <= 3 * 50
+
+
+async def test_the_runs_of_a_large_job_are_found_without_its_items_and_those_of_others(explained: Explained) -> None:
+    db = explained.db
+    job = await db.submit(3000)
+    plans = await explained.of("select forebay.open_runs(j) from forebay.job j where j.id = $1", job)
+    assert_indexed(plans)
+    assert (_ready_rows(plans), _with(plans, "item", "Index Scan", "Index Only Scan", "Bitmap Heap Scan")) == (6, [])
+    plans = await explained.of("select forebay.masks_of_items(j, 50) from forebay.job j where j.id = $1", job)
+    assert_indexed(plans)
+    (node, _), *_ = _with(plans, "item", "Index Scan", "Index Only Scan", "Bitmap Heap Scan")
+    assert node["Index Name"] == "item_failed"

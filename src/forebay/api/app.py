@@ -28,6 +28,7 @@ from forebay.api.routes import (
     dead_letters,
     events,
     files,
+    graph,
     health,
     identity,
     installation,
@@ -46,6 +47,7 @@ from forebay.api.routes import (
     storage,
     suggest,
     web,
+    why,
 )
 from forebay.api.submit.batches import SubmitBatches
 from forebay.engine.processes.limited_calls import open_limited_calls
@@ -141,7 +143,9 @@ def _package_routers() -> list[APIRouter]:
 _ROUTES = (
     job_lists,  # first: `/api/jobs/{job_id}` would match them
     jobs,
+    graph,
     items,
+    why,
     dead_letters,
     signals,
     files,

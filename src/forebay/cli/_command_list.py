@@ -20,6 +20,7 @@ _OWN_COMMANDS = {
     "pipelines": ("pipelines", "List pipelines and their versions."),
     "jobs": ("jobs", "List the newest jobs."),
     "job": ("jobs", "Show one job: counts, results, failures."),
+    "why": ("why", "Say why a job, an item or a queue waits."),
     "retry": ("control", "Run failed items of a job again."),
     "pause": ("control", "Pause a job or a queue."),
     "resume": ("control", "Resume a paused job or queue."),

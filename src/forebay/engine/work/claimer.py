@@ -190,6 +190,11 @@ class Claimer:
     def is_held(self) -> bool:
         return self._hold_until > time.monotonic()
 
+    @property
+    def held_s(self) -> float:
+        """For how many more seconds it does not claim."""
+        return max(0.0, self._hold_until - time.monotonic())
+
     def close(self) -> None:
         """Stop claiming until `open` is called."""
         self._closed = True

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.context import Context, StepServices
+    from forebay.engine.declare.limit import Limit
     from forebay.engine.declare.step import Step
     from forebay.engine.limits.client import LimitClient, Permits
     from forebay.engine.work.arguments import StepArguments
@@ -498,15 +499,23 @@ class StepExecutor:
 
     def describe(self) -> dict[str, Any]:
         """The status of this step for `forebay top` and the worker's row."""
+        lingers = {"size": self.step.batch_size, "seconds": self.step.linger} if self._filling is not None else None
         return {
             "running": len(self.running),
             "limited": bool(self.step.limits),
+            "limits": [_describe_limit(limit) for limit in self.step.limits],
+            "lingers": lingers,
             "queued": self.queue.size,
             "ended": self.ended,
             "claim": self.size.describe(self.concurrency.value),
             "concurrency": self.concurrency.describe(),
             "failures": self.spike.describe(),
         }
+
+
+def _describe_limit(limit: Limit) -> dict[str, Any]:
+    terms = {"name": limit.name, "rate": limit.rate, "per": limit.per, "concurrency": limit.concurrency}
+    return terms | {"keyed": limit.key is not None}
 
 
 def _forget_cancellation(slot: asyncio.Task[Any]) -> None:

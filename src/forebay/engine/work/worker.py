@@ -496,6 +496,7 @@ class Worker:
         about["lane_waits"] = {e.step.label: round(self._claimer.longest_wait(e.step_id), 3) for e in executors}
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         about["recent"] = self._recent.describe(executors)
+        about["held_s"] = round(self._claimer.held_s, 1)
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.
         self._parking.parked = await registry.report_status(

@@ -233,6 +233,7 @@ GRANT SELECT(seen_at) ON TABLE forebay.worker TO forebay_api;
 GRANT SELECT(stopped_at) ON TABLE forebay.worker TO forebay_api;
 GRANT SELECT(stale) ON TABLE forebay.worker TO forebay_api;
 GRANT SELECT(stats) ON TABLE forebay.worker TO forebay_api;
+GRANT SELECT(steps) ON TABLE forebay.worker TO forebay_api;
 GRANT SELECT ON TABLE forebay.attempts TO forebay_admin;
 GRANT SELECT,INSERT ON TABLE forebay.audit TO forebay_api;
 GRANT SELECT,INSERT ON TABLE forebay.audit TO forebay_admin;

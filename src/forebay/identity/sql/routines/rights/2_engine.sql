@@ -5,6 +5,8 @@ do $$ begin
         grant usage on sequence forebay.seq, forebay.token to forebay_api, forebay_admin, forebay_identity, forebay_worker;
         grant execute on function forebay.make_partitions(timestamptz, int), forebay.drop_partitions(timestamptz, interval)
             to forebay_worker;
+        grant execute on function forebay.contention(bigint, int, bigint, smallint, text, text, int),
+            forebay.limit_use(text, text, timestamptz) to forebay_api, forebay_admin;
         revoke select on forebay.worker from forebay_api;
     end if;
 end $$;
@@ -33,6 +35,6 @@ select forebay.permit('select', t, 'forebay_admin')
 from unnest('{worker,rate_limit,slot_limit,slot_lease,attempt_default,items,jobs,queue_depth,totals,last_hour,dead_letters,attempts,waits,workers}'::text[]) t;
 
 -- The last error of a worker may concern any owner's item: owners may read only the other columns.
-select forebay.permit('select (id, name, stats, stale, started_at, seen_at, stopped_at)', 'worker', 'forebay_api');
+select forebay.permit('select (id, name, stats, stale, started_at, seen_at, stopped_at, steps)', 'worker', 'forebay_api');
 -- Numbers only: those of the caller with security_invoker views (PostgreSQL 15 and newer), else those of all owners.
 select forebay.permit('select', 'queue_depth', 'forebay_api'), forebay.permit('select', 'workers', 'forebay_api');
