@@ -4,7 +4,7 @@ export interface paths {
   "/api/jobs": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { after?: string | null; pipeline?: string | null; state?: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED" | null; from?: string | null; to?: string | null; userId?: string; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { after?: string | null; pageSize?: number; pipeline?: string | null; state?: string | null; from?: string | null; to?: string | null; q?: string | null; minItems?: number | null; maxItems?: number | null; userId?: string }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["JobPage"] } };
@@ -41,6 +41,42 @@ export interface paths {
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/jobs/folded": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; pageSize?: number; pipeline?: string | null; state?: string | null; from?: string | null; to?: string | null; q?: string | null; minItems?: number | null; maxItems?: number | null; userId?: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["FoldedJobPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/jobs/counts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["JobCounts"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -173,6 +209,42 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/jobs/{job_id}/graph": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { job_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Graph"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/jobs/{job_id}/ribbon": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { buckets?: number }; header?: never; path: { job_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Ribbon"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/jobs/{job_id}/items": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -209,6 +281,60 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/jobs/{job_id}/items/{item_id}/pause": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { job_id: string; item_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ItemChanged"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/jobs/{job_id}/items/{item_id}/resume": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { job_id: string; item_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ItemChanged"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/jobs/{job_id}/items/{item_id}/cancel": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { job_id: string; item_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ItemChanged"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/pending": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -230,7 +356,7 @@ export interface paths {
   "/api/attempts": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { userId?: string; jobId?: string | null; itemId?: string | null; step?: string | null; outcome?: "DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR" | "CANCELLED" | "SNOOZED" | "THROTTLED" | "RELEASED" | "EXPIRED" | null; worker?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { userId?: string; jobId?: string | null; itemId?: string | null; step?: string | null; outcome?: "DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR" | "CANCELLED" | "SNOOZED" | "THROTTLED" | "RELEASED" | "EXPIRED" | null; worker?: string | null; errorClass?: string | null; from?: string | null; to?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AttemptPage"] } };
@@ -248,7 +374,7 @@ export interface paths {
   "/api/audit": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { userId?: string; jobId?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { userId?: string; jobId?: string | null; actor?: string | null; action?: string | null; from?: string | null; to?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AuditPage"] } };
@@ -275,6 +401,96 @@ export interface paths {
     };
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/jobs/{job_id}/items/{item_id}/why": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { job_id: string; item_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Why"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/jobs/{job_id}/why": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { job_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Why"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/queues/{name}/why": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { name: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Why"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/dead-letters/summary": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string; by?: string; pipeline?: string | null; step?: string | null; jobId?: string | null; errorClass?: string | null }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DeadLetterSummary"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/dead-letters/reprocess": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ReprocessLetters"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ReprocessedLetters"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
     delete?: never;
     options?: never;
     head?: never;
@@ -344,6 +560,33 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/files/{file_id}/thumbnail": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { w?: "160" | "320" | "640" }; header?: never; path: { file_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "image/webp": Blob } };
+        206: { headers: { [name: string]: unknown }; content: { "*/*": Blob } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head: {
+      parameters: { query?: { w?: "160" | "320" | "640" }; header?: never; path: { file_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "image/webp": Blob } };
+        206: { headers: { [name: string]: unknown }; content: { "*/*": Blob } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    patch?: never;
+    trace?: never;
+  };
   "/files/{token}": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -374,10 +617,100 @@ export interface paths {
   "/api/events": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { jobId?: string | null; pipeline?: string | null; userId?: string; after?: string | null }; header?: { "Last-Event-ID"?: string | null }; path?: never; cookie?: never };
+      parameters: { query?: { topics?: string | null; jobId?: string | null; pipeline?: string | null; userId?: string; after?: string | null }; header?: { "Last-Event-ID"?: string | null }; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "text/event-stream": string } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/overview": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Overview"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/health/verdict": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Health"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/lanes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string; limit?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["LaneList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/series": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { minutes?: number; pipeline?: string | null; step?: string | null }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Series"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/series/depth": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { minutes?: number; pipeline?: string | null; step?: string | null }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DepthSeries"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -468,6 +801,204 @@ export interface paths {
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WorkerList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/owners": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string; prefix?: string; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["OwnerPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/owners/{name}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch: {
+      parameters: { query?: never; header?: never; path: { name: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ChangeOwner"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Owner"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    trace?: never;
+  };
+  "/api/limits": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["LimitPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/hosts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["HostPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/schedules": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SchedulePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/schedules/{name}/pause": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { name: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Schedule"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/schedules/{name}/resume": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { name: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Schedule"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/schedules/{name}/run": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { name: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ScheduleRun"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/storage": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Storage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/settings": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SettingList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/doctor": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DoctorReport"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -602,6 +1133,31 @@ export interface paths {
       requestBody: { content: { "application/json": components['schemas']["NewPassword"] } };
       responses: {
         204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/me/preferences": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Preferences"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": Record<string, unknown> } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Preferences"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -842,6 +1398,24 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/suggest": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { q: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SuggestionList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/bookmarks/tags": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -949,10 +1523,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/bookmarks/facets": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { q?: string | null; categoryId?: string | null; tag?: string[]; kind?: ("page" | "pdf" | "image" | "file" | "login" | "captcha" | "error")[]; site?: string[]; status?: ("PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED")[]; since?: string | null; until?: string | null; archived?: boolean | null; everything?: boolean; duplicates?: boolean; trash?: boolean }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["BookmarkFacets"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/bookmarks/bulk": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["BulkRequest"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["BulkResult"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/bookmarks": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { after?: string | null; q?: string | null; categoryId?: string | null; tag?: string | null; kind?: "page" | "pdf" | "image" | "file" | "login" | "captcha" | "error" | null; archived?: boolean | null; everything?: boolean; duplicates?: boolean; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { after?: string | null; sort?: "newest" | "oldest"; pageSize?: number; q?: string | null; categoryId?: string | null; tag?: string[]; kind?: ("page" | "pdf" | "image" | "file" | "login" | "captcha" | "error")[]; site?: string[]; status?: ("PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED")[]; since?: string | null; until?: string | null; archived?: boolean | null; everything?: boolean; duplicates?: boolean; trash?: boolean }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["BookmarkPage"] } };
@@ -988,7 +1598,7 @@ export interface paths {
     put?: never;
     post?: never;
     delete: {
-      parameters: { query?: never; header?: never; path: { bookmark_id: string }; cookie?: never };
+      parameters: { query?: { purge?: boolean }; header?: never; path: { bookmark_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
         204: { headers: { [name: string]: unknown }; content?: never };
@@ -1005,6 +1615,24 @@ export interface paths {
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
+    trace?: never;
+  };
+  "/api/bookmarks/{bookmark_id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { bookmark_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Bookmark"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   "/api/bookmarks/{bookmark_id}/archive": {
@@ -1049,7 +1677,7 @@ export interface paths {
     put?: never;
     post: {
       parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path: { bookmark_id: string }; cookie?: never };
-      requestBody?: never;
+      requestBody?: { content: { "application/json": components['schemas']["CrawlRequest"] | null } };
       responses: {
         201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Crawled"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
@@ -1221,10 +1849,46 @@ export interface paths {
     };
     trace?: never;
   };
+  "/api/sheets/{job_id}/preview": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { header?: boolean | null; encoding?: string | null; delimiter?: string | null; sheet?: string | null }; header?: never; path: { job_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SheetPreview"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/sheets/{job_id}/reread": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path: { job_id: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["Reread"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SheetRef"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/jobs/{job_id}/grid": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { statuses?: string | null; show?: string | null; after?: string | null; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
+      parameters: { query?: { statuses?: string | null; show?: string | null; after?: string | null; from?: number | null; q?: string | null; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["GridPage"] } };
@@ -1261,6 +1925,24 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { after?: string | null; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ExportPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/exports": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { userId?: string; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ExportPage"] } };
@@ -1509,6 +2191,7 @@ export interface components {
       outcome: "DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR" | "CANCELLED" | "SNOOZED" | "THROTTLED" | "RELEASED" | "EXPIRED";
       owner: string;
       worker: string;
+      claimedAt: string | null;
       startedAt: string;
       endedAt: string;
       errorClass: string | null;
@@ -1519,8 +2202,10 @@ export interface components {
       next: string | null;
     };
     AuditPage: {
-      audit: components['schemas']["AuditRow"][];
       next: string | null;
+      searched: number;
+      searchedTo: string | null;
+      audit: components['schemas']["AuditRow"][];
     };
     AuditRow: {
       id: string;
@@ -1560,6 +2245,7 @@ export interface components {
       files: Record<string, components['schemas']["FileRef"]>;
       duplicateOf: string | null;
       archivedAt: string | null;
+      deletedAt?: string | null;
       createdAt: string;
       updatedAt: string;
       crawledAt: string | null;
@@ -1569,6 +2255,7 @@ export interface components {
       jobId: string | null;
       status: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
       error: unknown;
+      steps?: components['schemas']["BookmarkStep"][] | null;
     };
     BookmarkChange: {
       title?: string | null;
@@ -1577,8 +2264,58 @@ export interface components {
       categoryId?: string | null;
       crawlEveryHours?: number | null;
     };
+    BookmarkFacets: {
+      total: number;
+      isExact: boolean;
+      kinds: components['schemas']["Count"][];
+      tags: components['schemas']["Count"][];
+      categories: components['schemas']["Count"][];
+      sites: components['schemas']["Count"][];
+      statuses: components['schemas']["Count"][];
+      archived: number;
+      duplicates: number;
+    };
     BookmarkPage: {
       bookmarks: (components['schemas']["Bookmark"] | components['schemas']["FoundBookmark"])[];
+      next: string | null;
+    };
+    BookmarkStep: {
+      name: "screenshot" | "metadata" | "images" | "favicon" | "ocr" | "caption";
+      after: string[];
+      optional: boolean;
+      state: "WAITING" | "SCHEDULED" | "RUNNING" | "HELD" | "BLOCKED" | "DONE" | "SKIPPED" | "NOT_FOUND" | "FAILED";
+      startedAt: string | null;
+      endedAt: string | null;
+      nextAt: string | null;
+      attempt: number | null;
+      reason: string | null;
+    };
+    BulkFilter: {
+      q?: string | null;
+      categoryId?: string | null;
+      tags?: string[];
+      kinds?: ("page" | "pdf" | "image" | "file" | "login" | "captcha" | "error")[];
+      sites?: string[];
+      statuses?: ("PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED")[];
+      since?: string | null;
+      until?: string | null;
+      archived?: boolean | null;
+      duplicates?: boolean | null;
+      trash?: boolean;
+    };
+    BulkRequest: {
+      ids?: string[] | null;
+      filter?: components['schemas']["BulkFilter"] | null;
+      do: "tag" | "untag" | "archive" | "unarchive" | "category" | "delete" | "restore" | "purge" | "crawl";
+      tags?: string[] | null;
+      categoryId?: string | null;
+      only?: ("screenshot" | "metadata" | "images" | "favicon" | "ocr" | "caption")[] | null;
+      after?: string | null;
+      dryRun?: boolean;
+    };
+    BulkResult: {
+      matched: number;
+      changed: number;
       next: string | null;
     };
     Catalogue: {
@@ -1605,6 +2342,12 @@ export interface components {
       role?: "user" | "admin" | null;
       disabled?: boolean | null;
     };
+    ChangeOwner: {
+      weight?: number | null;
+      maxOpenJobs?: number | null;
+      maxOpenItems?: number | null;
+      submitsPerMinute?: number | null;
+    };
     Changed: {
       changed: boolean;
       state: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED";
@@ -1618,6 +2361,16 @@ export interface components {
     CheckLink: {
       link: string;
     };
+    ClaimSize: {
+      itemMs?: number | null;
+      value?: number | null;
+    };
+    ConcurrencyLimit: {
+      limit?: number | null;
+      least?: number | null;
+      most?: number | null;
+      latencyMs?: number | null;
+    };
     ConsumerReport: {
       success: boolean;
       message: string;
@@ -1626,6 +2379,16 @@ export interface components {
       failedCount: number;
       results: components['schemas']["MessageResult"][];
     };
+    Controllers: {
+      running: number;
+      limit: number;
+      claim: number;
+      itemMs: number | null;
+    };
+    Count: {
+      value: string;
+      bookmarks: number;
+    };
     Counters: {
       total: number;
       pending: number;
@@ -1633,6 +2396,9 @@ export interface components {
       skipped: number;
       notFound: number;
       error: number;
+    };
+    CrawlRequest: {
+      only?: ("screenshot" | "metadata" | "images" | "favicon" | "ocr" | "caption")[] | null;
     };
     Crawled: {
       jobId: string;
@@ -1649,9 +2415,31 @@ export interface components {
       reason: string | null;
       attempt: number;
     };
+    DeadLetterGroup: {
+      pipeline: string;
+      step: string | null;
+      errorClass: string | null;
+      reason: string | null;
+      count: number;
+      firstAt: string;
+      lastAt: string;
+      perHour: number[];
+    };
     DeadLetterPage: {
       deadLetters: components['schemas']["DeadLetter"][];
       next: string | null;
+    };
+    DeadLetterSummary: {
+      groups: components['schemas']["DeadLetterGroup"][];
+      groupCount: number;
+      searched: number;
+      searchedTo: string | null;
+      complete: boolean;
+    };
+    DepthSeries: {
+      everyS: number;
+      at: string[];
+      steps: components['schemas']["StepDepths"][];
     };
     Dismiss: {
       scope?: "job" | "items";
@@ -1659,6 +2447,17 @@ export interface components {
     };
     Dismissed: {
       deadLetters: number;
+    };
+    DoctorFinding: {
+      level: "OK" | "WARN" | "FAIL";
+      about: string;
+      text: string;
+      fix: string | null;
+    };
+    DoctorReport: {
+      at: string;
+      ok: boolean;
+      findings: components['schemas']["DoctorFinding"][];
     };
     Export: {
       exportId: string;
@@ -1683,6 +2482,56 @@ export interface components {
       exportId: string;
       state: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED";
     };
+    Facts: {
+      ahead?: number | null;
+      aheadExact?: boolean | null;
+      attempt?: number | null;
+      batch?: number | null;
+      by?: string | null;
+      endsAt?: string | null;
+      class?: string | null;
+      fraction?: number | null;
+      freeMemory?: number | null;
+      heldSeconds?: number | null;
+      higher?: number | null;
+      higherExact?: boolean | null;
+      inUse?: number | null;
+      item?: string | null;
+      itemMs?: number | null;
+      items?: number | null;
+      key?: string | null;
+      lagMs?: number | null;
+      leader?: boolean | null;
+      left?: number | null;
+      limit?: string | null;
+      lingerSeconds?: number | null;
+      load?: number | null;
+      maxAttempts?: number | null;
+      needs?: string[] | null;
+      note?: string | null;
+      owners?: number | null;
+      perSeconds?: number | null;
+      priority?: number | null;
+      queue?: string | null;
+      queued?: number | null;
+      rate?: number | null;
+      reason?: string | null;
+      running?: number | null;
+      sealed?: boolean | null;
+      seconds?: number | null;
+      share?: number | null;
+      signal?: string | null;
+      slots?: number | null;
+      tasks?: number | null;
+      tasksExact?: boolean | null;
+      version?: number | null;
+      worker?: string | null;
+      workers?: number | null;
+    };
+    Failures: {
+      share?: number | null;
+      spacing?: number | null;
+    };
     FieldSuggestion: {
       field: string;
       column: string;
@@ -1702,6 +2551,16 @@ export interface components {
     FileRef: {
       id: string;
       url: string;
+      width?: number | null;
+      height?: number | null;
+      blurhash?: string | null;
+      thumb?: string | null;
+    };
+    FoldedJobPage: {
+      next: string | null;
+      searched: number;
+      searchedTo: string | null;
+      entries: components['schemas']["JobEntry"][];
     };
     FollowLink: {
       link: string;
@@ -1729,6 +2588,7 @@ export interface components {
       files: Record<string, components['schemas']["FileRef"]>;
       duplicateOf: string | null;
       archivedAt: string | null;
+      deletedAt?: string | null;
       createdAt: string;
       updatedAt: string;
       crawledAt: string | null;
@@ -1738,18 +2598,78 @@ export interface components {
       jobId: string | null;
       status: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
       error: unknown;
+      steps?: components['schemas']["BookmarkStep"][] | null;
       rank: number;
       snippet: string;
     };
+    Graph: {
+      at: string;
+      steps: components['schemas']["GraphStep"][];
+    };
+    GraphStep: {
+      name: string;
+      after: string[];
+      optional: boolean;
+      afterAll: boolean;
+      queue: string;
+      paused: boolean;
+      parked: string | null;
+      waiting: number;
+      scheduled: number;
+      running: number;
+      onHold: number;
+      done: number;
+      failed: number;
+      skipped: number;
+      exact: boolean;
+    };
+    GridColumn: {
+      key: string;
+      title: string;
+      kind: "own" | "read" | "found" | "meta";
+      type: "text" | "number" | "link" | "image" | "status" | "score";
+    };
     GridPage: {
       columns: string[];
+      columnDetails: components['schemas']["GridColumn"][];
       rows: components['schemas']["GridRow"][];
+      total: number;
+      searchedTo: number | null;
       next: string | null;
     };
     GridRow: {
       id: string;
       status: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
       cells: (string | null)[];
+    };
+    Health: {
+      level: "OK" | "WARN" | "FAIL";
+      sentence: string;
+      flow: components['schemas']["HealthPart"];
+      execution: components['schemas']["HealthPart"];
+      workers: components['schemas']["HealthPart"];
+      ruledOut: string[];
+    };
+    HealthPart: {
+      level: "OK" | "WARN" | "FAIL";
+      text: string;
+    };
+    HostInUse: {
+      waiting: number;
+      slots: number;
+      wanted: number;
+      workers: number;
+      holdS: number | null;
+      startsAt: string | null;
+      seenAt: string | null;
+      host: string;
+    };
+    HostPage: {
+      concurrency: number;
+      shared: boolean;
+      hosts: components['schemas']["HostInUse"][];
+      workers: components['schemas']["WorkerHosts"][];
+      next: string | null;
     };
     InputSummary: {
       title: string | null;
@@ -1786,11 +2706,22 @@ export interface components {
       input: unknown;
       normalized: unknown;
       result: unknown;
-      error: unknown;
-      progress: unknown;
-      steps: components['schemas']["StepState"][];
+      error: components['schemas']["ItemError"] | null;
+      progress: components['schemas']["Progress"] | null;
+      steps: components['schemas']["ItemStep"][];
       waits: components['schemas']["SignalWait"][];
       attempts: components['schemas']["Attempt"][];
+      attemptsCut: boolean;
+    };
+    ItemChanged: {
+      changed: boolean;
+      status: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
+    };
+    ItemError: {
+      step?: string | null;
+      class?: string | null;
+      reason?: string | null;
+      attempt?: number | null;
     };
     ItemPage: {
       items: components['schemas']["ItemRow"][];
@@ -1809,11 +2740,27 @@ export interface components {
       updatedAt: string;
       key: string | null;
       inputSummary: components['schemas']["InputSummary"];
-      error: unknown;
-      progress: unknown;
+      error: components['schemas']["ItemError"] | null;
+      progress: components['schemas']["Progress"] | null;
+    };
+    ItemStep: {
+      name: string;
+      state: "WAITING" | "SCHEDULED" | "RUNNING" | "HELD" | "BLOCKED" | "DONE" | "SKIPPED" | "NOT_FOUND" | "FAILED";
+      optional: boolean;
+      after: string[];
+      attempts: number;
+      nextAt: string | null;
+      startedAt: string | null;
+      endedAt: string | null;
+      worker: string | null;
+      leaseUntil: string | null;
+      errorClass: string | null;
+      reason: string | null;
+      result?: unknown;
     };
     Job: {
       id: string;
+      parentId: string | null;
       pipeline: string;
       owner: string;
       state: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED";
@@ -1831,15 +2778,46 @@ export interface components {
       heartbeatAt: string;
       etaSeconds: number | null;
       lastError: components['schemas']["LastError"] | null;
+      subject: components['schemas']["JobSubject"] | null;
+    };
+    JobCounts: {
+      states: components['schemas']["StateCounts"];
+      exact: boolean;
+      searched: number;
+      searchedTo: string | null;
+    };
+    JobEntry: {
+      job: components['schemas']["Job"] | null;
+      group: components['schemas']["JobGroup"] | null;
+    };
+    JobGroup: {
+      pipeline: string;
+      hour: string;
+      jobs: number;
+      states: components['schemas']["StateCounts"];
+      counters: components['schemas']["Counters"];
+      firstId: string;
+      lastId: string;
+    };
+    JobItems: {
+      jobId: string;
+      items: number;
     };
     JobPage: {
-      jobs: components['schemas']["Job"][];
       next: string | null;
+      searched: number;
+      searchedTo: string | null;
+      jobs: components['schemas']["Job"][];
     };
     JobRef: {
       jobId: string;
       created: boolean;
       items: number;
+    };
+    JobSubject: {
+      kind: string;
+      id: string;
+      title: string | null;
     };
     KeyUnique: {
       states?: ("QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED")[] | null;
@@ -1848,6 +2826,27 @@ export interface components {
     Kickoff: {
       settled: number;
       job: components['schemas']["Job"] | components['schemas']["Reference"];
+    };
+    Lane: {
+      owner: string;
+      jobId: string | null;
+      limitName: string | null;
+      limitKey: string | null;
+      priority: number;
+      weight: number;
+      paused: boolean;
+      ready: number;
+      running: number;
+      servedPerS: number;
+      share: number | null;
+      fairShare: number | null;
+    };
+    LaneList: {
+      at: string;
+      lanes: components['schemas']["Lane"][];
+      owners: components['schemas']["OwnerShare"][];
+      ownerCount: number;
+      servedPerS: number;
     };
     LastError: {
       item: string;
@@ -1872,6 +2871,28 @@ export interface components {
       id: number;
       url: string;
       userId: string;
+    };
+    LetterChoice: {
+      pipeline?: string | null;
+      step?: string | null;
+      jobId?: string | null;
+      errorClass?: string | null;
+      reason?: string | null;
+    };
+    LimitKey: {
+      waiting: number;
+      slots: number;
+      wanted: number;
+      workers: number;
+      holdS: number | null;
+      startsAt: string | null;
+      seenAt: string | null;
+      name: string;
+      key: string;
+    };
+    LimitPage: {
+      limits: components['schemas']["LimitKey"][];
+      next: string | null;
     };
     Limits: {
       page: number;
@@ -1914,8 +2935,15 @@ export interface components {
       createdAt: string;
       receivedAt: string | null;
       readAt: string | null;
+      received: number;
       state: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED" | null;
       counters: components['schemas']["Counters"] | null;
+    };
+    Machine: {
+      share?: number | null;
+      lagMs?: number | null;
+      load?: number | null;
+      freeMemory?: number | null;
     };
     Me: {
       name: string;
@@ -1959,6 +2987,54 @@ export interface components {
       scopes?: ("read" | "write" | "admin")[];
       expiresInDays?: number | null;
     };
+    Overview: {
+      at: string;
+      health: components['schemas']["Health"];
+      tasksPerS: number | null;
+      itemsPerS: number | null;
+      steps: components['schemas']["StepDepth"][];
+      workers: components['schemas']["WorkerCounts"];
+      workerList: components['schemas']["WorkerSummary"][];
+      lanes: components['schemas']["Lane"][];
+      jobs: components['schemas']["Job"][];
+      deadLetters: components['schemas']["DeadLetter"][];
+      failedLastHour: number;
+    };
+    Owner: {
+      id: string;
+      name: string;
+      weight: number;
+      openJobs: components['schemas']["OwnerLimit"];
+      openItems: components['schemas']["OwnerLimit"];
+      submitsPerMinute: components['schemas']["OwnerLimit"];
+      storedFiles: number;
+      storedBytes: number;
+      createdAt: string;
+    };
+    OwnerLimit: {
+      most: number;
+      isDefault: boolean;
+      used: number | null;
+    };
+    OwnerPage: {
+      owners: components['schemas']["Owner"][];
+      next: string | null;
+    };
+    OwnerShare: {
+      owner: string;
+      weight: number;
+      ready: number;
+      running: number;
+      servedPerS: number;
+      share: number | null;
+      fairShare: number;
+    };
+    OwnerStorage: {
+      owner: string;
+      files: number;
+      bytes: number;
+      kinds: components['schemas']["StoredKind"][];
+    };
     PipelineInfo: {
       name: string;
       title: string;
@@ -1967,6 +3043,23 @@ export interface components {
       package: string | null;
       steps: components['schemas']["StepInfo"][];
       inputSchema: Record<string, unknown>;
+    };
+    Preferences: {
+      value: unknown;
+      updatedAt: string | null;
+    };
+    PreviewRow: {
+      line: number;
+      cells: string[];
+    };
+    Progress: {
+      step?: string | null;
+      fraction?: number | null;
+      note?: string | null;
+      bytesDone?: number | null;
+      bytesTotal?: number | null;
+      bytesPerSecond?: number | null;
+      endsAt?: string | null;
     };
     ProviderInfo: {
       name: string;
@@ -2006,8 +3099,25 @@ export interface components {
     QueueChanged: {
       changed: boolean;
     };
+    ReadOptions: {
+      header?: boolean | null;
+      encoding?: string | null;
+      delimiter?: string | null;
+      sheet?: string | null;
+    };
+    ReaderBlock: {
+      t: "h" | "p" | "li" | "quote" | "code" | "row" | "img";
+      text?: string;
+      level?: number | null;
+      cells?: string[] | null;
+      url?: string | null;
+    };
     Reference: {
       id: string;
+    };
+    RefusedJob: {
+      jobId: string;
+      reason: string;
     };
     Reprocess: {
       scope?: "job" | "items";
@@ -2017,13 +3127,88 @@ export interface components {
       restart?: boolean;
       providers?: string[] | null;
     };
+    ReprocessLetters: {
+      filter: components['schemas']["LetterChoice"];
+      userId?: "me" | "all";
+      statuses?: ("DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR")[];
+      resetAttempts?: boolean;
+      dryRun?: boolean;
+    };
     Reprocessed: {
       items: number;
       leftOut?: Record<string, number>;
     };
+    ReprocessedLetters: {
+      jobs: number;
+      items: number;
+      leftOut: number;
+      byJob: components['schemas']["JobItems"][];
+      refused: components['schemas']["RefusedJob"][];
+      searched: number;
+      complete: boolean;
+    };
+    Reread: {
+      options: components['schemas']["ReadOptions"];
+    };
     RetryInfo: {
       attempts: number;
       notFound: number;
+    };
+    Ribbon: {
+      at: string;
+      slices: components['schemas']["RibbonSlice"][];
+    };
+    RibbonSlice: {
+      from: number;
+      to: number;
+      pending: number;
+      processing: number;
+      done: number;
+      skipped: number;
+      notFound: number;
+      error: number;
+      exact: boolean;
+    };
+    Schedule: {
+      name: string;
+      pipeline: string;
+      owner: string;
+      cron: string;
+      timezone: string;
+      priority: number;
+      paused: boolean;
+      declared: boolean;
+      overlap: boolean;
+      backfill: boolean;
+      jitterSeconds: number;
+      input: unknown;
+      nextAt: string | null;
+      lastAt: string | null;
+      lastJobId: string | null;
+      lastState: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED" | null;
+    };
+    SchedulePage: {
+      schedules: components['schemas']["Schedule"][];
+      next: string | null;
+    };
+    ScheduleRun: {
+      jobId: string;
+      created: boolean;
+    };
+    Series: {
+      at: string;
+      points: components['schemas']["SeriesPoint"][];
+    };
+    SeriesPoint: {
+      minute: string;
+      pipeline: string;
+      step: string;
+      outcomes: Record<string, number>;
+      errors: Record<string, number>;
+      items: number;
+      meanS: number | null;
+      p50S: number | null;
+      p95S: number | null;
     };
     SessionRow: {
       id: string;
@@ -2033,6 +3218,18 @@ export interface components {
       ip: string | null;
       agent: string | null;
       current: boolean;
+    };
+    Setting: {
+      package: string | null;
+      variable: string;
+      value: unknown;
+      default: unknown;
+      source: string;
+      isSecret: boolean;
+      meaning: string;
+    };
+    SettingList: {
+      settings: components['schemas']["Setting"][];
     };
     SheetInfo: {
       id: string;
@@ -2046,8 +3243,9 @@ export interface components {
       createdAt: string;
       receivedAt: string | null;
       readAt: string | null;
-      path: string | null;
       received: number;
+      path: string | null;
+      replacedBy: string | null;
       fileId: string | null;
       columns: string[] | null;
       mapping: Record<string, string> | null;
@@ -2068,6 +3266,25 @@ export interface components {
     SheetPage: {
       sheets: components['schemas']["ListedSheet"][];
       next: string | null;
+    };
+    SheetPreview: {
+      kind: "csv" | "xlsx" | "image" | "images";
+      encoding: string | null;
+      delimiter: string | null;
+      quote: string | null;
+      tab: string | null;
+      tabs: string[] | null;
+      hasHeader: boolean | null;
+      columns: string[];
+      mapping: Record<string, string>;
+      suggestions: components['schemas']["FieldSuggestion"][];
+      rows: components['schemas']["PreviewRow"][];
+      unreadable: components['schemas']["UnreadableRow"][];
+      isAll: boolean;
+    };
+    SheetRef: {
+      jobId: string;
+      sheetId: string;
     };
     SignIn: {
       name: string;
@@ -2095,6 +3312,35 @@ export interface components {
     SourceList: {
       sources: components['schemas']["SourceInfo"][];
     };
+    StateCounts: {
+      queued?: number;
+      running?: number;
+      paused?: number;
+      done?: number;
+      failed?: number;
+      cancelled?: number;
+    };
+    StepDepth: {
+      pipeline: string;
+      step: string;
+      queue: string;
+      ready: number;
+      scheduled: number;
+      processing: number;
+      onHold: number;
+      nextAt: string | null;
+      paused: boolean;
+      parked: string | null;
+      controllers: components['schemas']["Controllers"] | null;
+    };
+    StepDepths: {
+      pipeline: string;
+      step: string;
+      ready: number[];
+      scheduled: number[];
+      processing: number[];
+      onHold: number[];
+    };
     StepInfo: {
       name: string;
       after: string[];
@@ -2112,10 +3358,41 @@ export interface components {
       message: string;
       jobId: string;
     };
-    StepState: {
-      name: string;
-      state: "DONE" | "FAILED" | "OPEN";
-      result?: unknown;
+    StepStatus: {
+      running?: number;
+      queued?: number;
+      ended?: number;
+      limited?: boolean;
+      claim?: components['schemas']["ClaimSize"] | null;
+      concurrency?: components['schemas']["ConcurrencyLimit"] | null;
+      failures?: components['schemas']["Failures"] | null;
+    };
+    Storage: {
+      countedAt: string | null;
+      totals: components['schemas']["StoreTotals"] | null;
+      owners: components['schemas']["OwnerStorage"][];
+    };
+    StoreTotals: {
+      blobs: number;
+      bytes: number;
+      looseBlobs: number;
+      looseBytes: number;
+      waste: number;
+      wasteBytes: number;
+    };
+    StoredKind: {
+      kind: string;
+      files: number;
+      bytes: number;
+    };
+    SuggestedThing: {
+      kind: string;
+      id: string;
+      title: string;
+      detail: string | null;
+    };
+    SuggestionList: {
+      suggestions: components['schemas']["SuggestedThing"][];
     };
     TagList: {
       tags: components['schemas']["TagUse"][];
@@ -2155,6 +3432,10 @@ export interface components {
       notFound: number;
       error: number;
     };
+    UnreadableRow: {
+      line: number;
+      reason: string;
+    };
     Version: {
       at: string;
       title: string | null;
@@ -2189,6 +3470,7 @@ export interface components {
       files: Record<string, components['schemas']["FileRef"]>;
       duplicateOf: string | null;
       archivedAt: string | null;
+      deletedAt?: string | null;
       createdAt: string;
       updatedAt: string;
       crawledAt: string | null;
@@ -2198,13 +3480,44 @@ export interface components {
       jobId: string | null;
       status: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
       error: unknown;
+      steps?: components['schemas']["BookmarkStep"][] | null;
       author: string | null;
       canonicalUrl: string | null;
       modifiedAt: string | null;
       text: string | null;
+      blocks: components['schemas']["ReaderBlock"][] | null;
       ocr: string | null;
       facts: unknown;
       notes: unknown;
+    };
+    Why: {
+      at: string;
+      status: string | null;
+      reasons: components['schemas']["WhyReason"][];
+    };
+    WhyReason: {
+      code: "running" | "settling" | "batch_lingers" | "claimed" | "worker_lost" | "cancelling" | "job_paused" | "item_held" | "queue_paused" | "parked" | "version_unserved" | "no_worker" | "waits_for_signal" | "retry" | "throttled" | "limit_reached" | "snoozed" | "later" | "due" | "owner_limit" | "slots_full" | "rate_limited" | "machine_busy" | "outranked" | "behind" | "workers_full" | "stuck" | "unknown" | "blocked_by_step" | "blocked_by_items" | "filling";
+      step: string | null;
+      since: string | null;
+      until: string | null;
+      facts: components['schemas']["Facts"];
+      actions: ("resume_job" | "resume_item" | "cancel_item" | "cancel_job" | "resume_queue" | "send_signal" | "kickoff")[];
+    };
+    WorkerCounts: {
+      alive: number;
+      stuck: number;
+      total: number;
+    };
+    WorkerHosts: {
+      worker: string;
+      known: number;
+      busy: number;
+      closed: number;
+      running: number;
+      waiting: number;
+      throttled: number;
+      longestClosedS: number;
+      longestDelayS: number;
     };
     WorkerList: {
       isRunning: boolean;
@@ -2228,8 +3541,19 @@ export interface components {
       upSince: string;
       upSeconds: number;
       averageMs: number | null;
-      steps: Record<string, unknown>;
-      machine: Record<string, unknown>;
+      steps: Record<string, components['schemas']["StepStatus"]>;
+      machine: components['schemas']["Machine"];
+    };
+    WorkerSummary: {
+      name: string;
+      isRunning: boolean;
+      stuck: boolean;
+      inFlight: number;
+      settled: number;
+      staleReports: number;
+      upSince: string;
+      lastSeen: string;
+      claimShare: number | null;
     };
   };
 }
