@@ -252,28 +252,22 @@ def dev() -> None:
     tool("vite")
 
 
+def npm(*arguments: str) -> None:
+    run("npm", *arguments)
+
+
+COMMANDS = {"build": build, "dev": dev, "check": check, "test": test, "size": size, "sheet": sheet, "npm": npm}
+
+
 def main(command: str = "", *arguments: str) -> int:
+    if command not in COMMANDS:
+        print(__doc__)
+        return 2
     try:
-        match command:
-            case "build" if "--if-needed" in arguments:
-                build_if_needed()
-            case "build":
-                build()
-            case "dev":
-                dev()
-            case "check":
-                check()
-            case "size":
-                size()
-            case "test":
-                test(*arguments)
-            case "sheet":
-                sheet(*arguments)
-            case "npm":
-                run("npm", *arguments)
-            case _:
-                print(__doc__)
-                return 2
+        if command == "build" and "--if-needed" in arguments:
+            build_if_needed()
+        else:
+            COMMANDS[command](*arguments)
     except CannotBuild as error:
         print(f"{error}", file=sys.stderr)
         return 1
