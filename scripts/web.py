@@ -104,7 +104,7 @@ def sources() -> Iterator[Path]:
 
 def fingerprint() -> str:
     """Of everything that the build depends on."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(Path(__file__).read_bytes())
     for path in sources():
         digest.update(f"{path.relative_to(WEB)}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()
@@ -146,11 +146,31 @@ def build() -> None:
         _say("Web app: building")
         tool("vite", "build", "--logLevel", "warn", quiet=True)
         made = WEB / "dist"
+        (made / "licences.txt").write_text(licences(), "utf-8")
         (made / STAMP).write_text(stamp, "utf-8")
         shutil.rmtree(OUT, ignore_errors=True)
         shutil.copytree(made, OUT)
         shutil.rmtree(made)
         _say(f"Web app: built in {time.monotonic() - began:.0f} s")
+
+
+def packages() -> Iterator[tuple[str, str, str, Path]]:
+    """What the app contains: names, versions, licences and folders."""
+    lock: dict[str, dict[str, Any]] = json.loads((WEB / "package-lock.json").read_text("utf-8"))["packages"]
+    for place, package in sorted(lock.items()):
+        if place and not package.get("dev"):
+            name = place.rpartition("node_modules/")[2]
+            yield name, package["version"], package.get("license", "unknown"), WEB / place
+
+
+def licences() -> str:
+    """The licence texts of the packages that the app contains: they must be distributed with it."""
+    parts = []
+    for name, version, licence, folder in packages():
+        texts = sorted(path for path in folder.glob("*") if path.name.lower().startswith(("licen", "notice")))
+        said = "\n".join(path.read_text("utf-8").strip() for path in texts)
+        parts.append(f"{name} {version} ({licence})\n\n{said}\n")
+    return f"\n{'-' * 80}\n\n".join(parts)
 
 
 def build_if_needed() -> None:
