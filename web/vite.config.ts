@@ -10,7 +10,7 @@ const TEXTS = new Set([".js", ".css", ".html", ".svg", ".webmanifest"]);
 const FIRST = new RegExp(
   [
     "/src/(ui|shell|live|pages/home)/",
-    "/src/[\\w.-]+$",
+    "/src/(?!sw)[\\w.-]+$",
     "/src/api/(app|client|home|jobs|links|problem|session)\\.ts$",
     "/node_modules/(?!uplot|fast-blurhash|lucide-react)",
   ].join("|"),
@@ -49,15 +49,37 @@ function layerOrder(): Plugin {
   };
 }
 
+/** The service worker keeps the files of the first load: it is told which those are. */
+function firstFiles(): Plugin {
+  return {
+    name: "first-files",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      const worker = bundle["sw.js"];
+      if (worker?.type !== "chunk") return;
+      const isFirst = /^assets\/(index|app)-[\w-]+\.(js|css)$/;
+      const files = Object.keys(bundle).filter((name) => isFirst.test(name));
+      const kept = ["theme.js", "icons/icon.svg", "manifest.webmanifest", ...files].map((name) => `/${name}`);
+      worker.code = worker.code.replace("__FILES__", kept.join(" "));
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), layerOrder(), compress()],
+  plugins: [react(), layerOrder(), firstFiles(), compress()],
   resolve: { alias: { "~": resolve(import.meta.dirname, "src") } },
   build: {
     outDir: "dist",
     manifest: true,
     assetsInlineLimit: 0, // the policy allows no data: scripts or styles
     target: ["chrome125", "firefox147", "safari26"],
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "app", test: FIRST }] } } },
+    rolldownOptions: {
+      input: { index: resolve(import.meta.dirname, "index.html"), sw: resolve(import.meta.dirname, "src/sw.ts") },
+      output: {
+        entryFileNames: (chunk) => (chunk.name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
+        codeSplitting: { groups: [{ name: "app", test: FIRST }] },
+      },
+    },
     // Otherwise light-dark() and nesting are rewritten for older browsers.
     cssTarget: ["chrome125", "firefox147", "safari26"],
   },

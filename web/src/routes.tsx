@@ -45,7 +45,9 @@ export const router = createRouter({
   defaultPreload: "intent",
   defaultPreloadStaleTime: 0, // the query cache decides
   scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => <Trouble error={error} what="This page" onRetry={reset} />,
+  defaultErrorComponent: ({ error }) => (
+    <Trouble error={error} what="This page" onRetry={() => void router.invalidate()} />
+  ),
 });
 
 declare module "@tanstack/react-router" {
