@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def test_without_node_or_network_the_start_goes_on(
         (folders / "out").mkdir()
         (folders / "out" / web.STAMP).write_text("older")
     (folders / "web" / "package-lock.json").write_text("{}")
-    monkeypatch.setattr(web.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert web.main("build", "--if-needed") == 0
     told = capsys.readouterr().out
     assert f"Web app: not built, {said}." in told

@@ -30,6 +30,8 @@ def test_the_app_can_be_installed_and_opens_without_a_network(site: Site) -> Non
     page = ann.open("/jobs")
     active = "navigator.serviceWorker.getRegistration().then(found => found?.active?.state === 'activated')"
     page.wait_for_function(active)
+    page.reload()
+    page.wait_for_function("navigator.serviceWorker.controller !== null")
     ann.allowed = {0}
     page.context.set_offline(True)
     page.goto(f"{site.url}/jobs")
