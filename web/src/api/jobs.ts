@@ -90,14 +90,36 @@ export function putJob(client: QueryClient, id: string, change: (job: Job) => Jo
   });
 }
 
-// A job that no list has yet makes the lists old: they are asked again, at most once for a batch of events.
+const REFRESH_MS = 2000;
+let refreshing: ReturnType<typeof setTimeout> | undefined;
+
+/** Ask for the lists again, at most once in two seconds: a job that no list has yet makes them old. */
+function refreshLists(client: QueryClient): void {
+  if (refreshing) return;
+  refreshing = setTimeout(() => {
+    refreshing = undefined;
+    void client.invalidateQueries({ queryKey: ["jobs"] });
+  }, REFRESH_MS);
+}
+
 onLive("job", (client, jobs: Job[]) => {
-  let isNew = false;
-  const lists = client.getQueriesData<Page>({ queryKey: ["jobs"] });
+  const me = client.getQueryData<{ me: { name: string } }>(["app"])?.me.name;
+  const lists = client.getQueriesData<Page>({ queryKey: ["jobs"] }).filter(([, page]) => page !== undefined);
+  const showsAll = lists.some(([key]) => key.some((part) => isFilterOfAll(part)));
   for (const job of jobs) {
+    const isListed = lists.some(([, page]) =>
+      pagesOf(page).some((each) => each.jobs.some((known) => known.id === job.id)),
+    );
+    if (!isListed && (job.owner === me || showsAll)) refreshLists(client);
     putJob(client, job.id, (before) => (before.updatedAt > job.updatedAt ? before : { ...before, ...job }));
-    isNew ||= !lists.some(([, page]) => !isPaged(page) && page?.jobs.some((each) => each.id === job.id));
   }
-  if (isNew) void client.invalidateQueries({ queryKey: ["jobs"] });
 });
-onLive("gone", (client) => void client.invalidateQueries({ queryKey: ["jobs"] }));
+onLive("gone", (client) => refreshLists(client));
+
+function isFilterOfAll(part: unknown): boolean {
+  return typeof part === "object" && part !== null && "userId" in part && part.userId === "all";
+}
+
+function pagesOf(data: unknown): Page[] {
+  return isPaged(data) ? data.pages : [data as Page];
+}
