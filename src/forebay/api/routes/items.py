@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 from fastapi import APIRouter, Query, Request
 
@@ -110,7 +110,8 @@ def _item(
     values: dict[str, Any] = dict(row)
     for name in ("input", "normalized", "result"):
         values[name] = None if values[name] is None else parsed(values[name])
-    results: dict[str, Any] = values["result"] if isinstance(values["result"], dict) else {}
+    stored: Any = values["result"]
+    results = cast("dict[str, Any]", stored) if isinstance(stored, dict) else {}
     return Item(
         id=values.pop("n"),
         steps=[ItemStep(result=results.get(step["name"]), **dict(step)) for step in steps],
