@@ -25,7 +25,7 @@ from forebay.api.routes.jobs import aware, find_job, whose
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import control, lists
 from forebay.engine.db.lists import AttemptFilter, AuditFilter, DeadLetterFilter, PendingFilter
-from forebay.errors import NotFoundError
+from forebay.errors import ConflictError, NotFoundError
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -149,7 +149,10 @@ async def _control(
     event: str,
 ) -> ItemChanged:
     async with pools.of(who) as conn:
-        changed = await change(conn, job_id, item_id, who.actor)
+        try:
+            changed = await change(conn, job_id, item_id, who.actor)
+        except (NotFoundError, ConflictError) as error:
+            raise type(error)("item" if error.field == "n" else error.field, error.reason) from error
         row = await lists.item(conn, job_id, item_id)
         if row is None:
             raise NotFoundError("item", f"there is no item {item_id} in job {job_id}")
