@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING
 
 from forebay.db.pool import CONFLICT, UNAVAILABLE
-from forebay.errors import one_line
+from forebay.errors import DatabaseUnavailable, one_line
 from forebay.log import get_logger
 from forebay.waits import Backoff
 
@@ -28,7 +28,7 @@ async def every(
         await asyncio.sleep((seconds + backoff.pause) * spread)
         try:
             await tick()
-        except UNAVAILABLE + CONFLICT as error:  # expected: the next tick tries again
+        except (*UNAVAILABLE, *CONFLICT, DatabaseUnavailable) as error:  # expected: the next tick tries again
             log.warning("tick_failed", loop=name, error=one_line(error), pause=backoff.grow())
         except Exception as error:  # a bug in one tick must not stop the loop
             log.exception("tick_failed", loop=name, error=one_line(error), pause=backoff.grow())
