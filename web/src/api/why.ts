@@ -1,26 +1,19 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, take } from "./client";
 
-/** Why a job waits. */
-export function jobWhyQuery(jobId: string) {
+/** Why a job, or an item of it, waits. */
+export function whyQuery(jobId: string, itemId?: string) {
   return queryOptions({
-    queryKey: ["why", jobId],
-    queryFn: ({ signal }) => take(api.GET("/api/jobs/{job_id}/why", { params: { path: { job_id: jobId } }, signal })),
-    meta: { live: true },
-  });
-}
-
-/** Why an item waits. */
-export function itemWhyQuery(jobId: string, itemId: string) {
-  return queryOptions({
-    queryKey: ["why", jobId, itemId],
+    queryKey: ["why", jobId, itemId ?? ""],
     queryFn: ({ signal }) =>
-      take(
-        api.GET("/api/jobs/{job_id}/items/{item_id}/why", {
-          params: { path: { job_id: jobId, item_id: itemId } },
-          signal,
-        }),
-      ),
+      itemId === undefined
+        ? take(api.GET("/api/jobs/{job_id}/why", { params: { path: { job_id: jobId } }, signal }))
+        : take(
+            api.GET("/api/jobs/{job_id}/items/{item_id}/why", {
+              params: { path: { job_id: jobId, item_id: itemId } },
+              signal,
+            }),
+          ),
     meta: { live: true },
   });
 }
