@@ -85,12 +85,16 @@ class Watched:
         self.page.on("requestfailed", self._failed)
         self.page.on("request", lambda request: self.requests.append(f"{request.method} {_path(request.url)}"))
 
+    def another_tab(self) -> Watched:
+        """Another page of the same browser, with the same session."""
+        return Watched(self.page.context.new_page(), self.site, self.allowed, self.complaints, unserved=self.unserved)
+
     def open(self, path: str = "/") -> Page:
         self.page.goto(f"{self.site}{path}")
         return self.page
 
     def check(self) -> None:
-        if self.page.url.startswith(self.site):
+        if not self.page.is_closed() and self.page.url.startswith(self.site):
             self.complaints += [f"policy: {each}" for each in self.page.evaluate("window.__violations ?? []")]
             shift: float = self.page.evaluate("window.__shift ?? 0")
             if shift > _MAX_SHIFT and not self.ignores_shift:

@@ -58,7 +58,7 @@ export function Box({ large }: { large?: boolean }) {
         void navigate({ to: "/jobs/$jobId", params: { jobId: intent.id } });
         break;
       case "search":
-        void navigate({ to: "/search", search: { q: intent.text } });
+        void navigate({ to: "/bookmarks", search: { q: intent.text } });
         break;
       default:
         return;
