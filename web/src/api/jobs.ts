@@ -43,6 +43,37 @@ export function jobPagesQuery(filter: JobFilter = {}) {
   });
 }
 
+type JobEntry = Schema<"JobEntry">;
+
+/** The same with jobs of one item counted together by pipeline and hour; `each` shows them one by one. */
+export function foldedJobsQuery(filter: JobFilter = {}, each = false) {
+  return infiniteQueryOptions({
+    queryKey: ["jobs", each ? "each" : "folded", filter],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { ...filter, ...(pageParam ? { after: pageParam } : {}) };
+      if (!each) return take(api.GET("/api/jobs/folded", { params: { query }, signal }));
+      const { jobs, ...page } = await take(api.GET("/api/jobs", { params: { query }, signal }));
+      return { ...page, entries: jobs.map((job): JobEntry => ({ job, group: null })) };
+    },
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next ?? undefined,
+    meta: { live: true },
+  });
+}
+
+export function jobCountsQuery() {
+  return queryOptions({
+    queryKey: ["jobs", "counts"],
+    queryFn: ({ signal }) => take(api.GET("/api/jobs/counts", { signal })),
+    meta: { live: true },
+  });
+}
+
+/** Items per second at the pace of the last minute. */
+export function rateOf(job: Job): number | undefined {
+  return job.state === "RUNNING" && job.etaSeconds ? job.counters.pending / job.etaSeconds : undefined;
+}
+
 export function jobQuery(id: string) {
   return queryOptions({
     queryKey: ["job", id],
@@ -68,9 +99,15 @@ export function useSteerJob(id: string) {
   });
 }
 
+/** A page of any list of jobs: plain, or with entries of which some are groups. */
 interface Page {
-  jobs: Job[];
-  next: string | null;
+  jobs?: Job[];
+  entries?: JobEntry[];
+  next?: string | null;
+}
+
+function jobsOf(page: Page): Job[] {
+  return page.jobs ?? page.entries?.map((entry) => entry.job).filter((job) => job !== null) ?? [];
 }
 
 function isPaged(data: unknown): data is { pages: Page[]; pageParams: unknown[] } {
@@ -79,10 +116,15 @@ function isPaged(data: unknown): data is { pages: Page[]; pageParams: unknown[] 
 
 /** Change a job wherever it is cached. */
 export function putJob(client: QueryClient, id: string, change: (job: Job) => Job): void {
-  const inPage = (page: Page): Page =>
-    page.jobs.some((job) => job.id === id)
-      ? { ...page, jobs: page.jobs.map((job) => (job.id === id ? change(job) : job)) }
-      : page;
+  const changed = (job: Job) => (job.id === id ? change(job) : job);
+  const inPage = (page: Page): Page => {
+    if (!jobsOf(page).some((job) => job.id === id)) return page;
+    if (page.jobs) return { ...page, jobs: page.jobs.map(changed) };
+    return {
+      ...page,
+      entries: page.entries?.map((entry) => (entry.job ? { ...entry, job: changed(entry.job) } : entry)),
+    };
+  };
   client.setQueryData<Job>(["job", id], (job) => job && change(job));
   client.setQueriesData<Page | { pages: Page[] }>({ queryKey: ["jobs"] }, (data) => {
     if (!data) return data;
@@ -104,13 +146,13 @@ function refreshLists(client: QueryClient): void {
 
 onLive("job", (client, jobs: Job[]) => {
   const me = client.getQueryData<{ me: { name: string } }>(["app"])?.me.name;
-  const lists = client.getQueriesData<Page>({ queryKey: ["jobs"] }).filter(([, page]) => page !== undefined);
-  const showsAll = lists.some(([key]) => key.some((part) => isFilterOfAll(part)));
+  const lists = client
+    .getQueriesData<Page | { pages: Page[] }>({ queryKey: ["jobs"] })
+    .filter(([, data]) => data !== undefined);
+  const showsAll = lists.some(([key]) => key.some(isFilterOfAll));
+  const known = new Set(lists.flatMap(([, data]) => pagesOf(data).flatMap(jobsOf)).map((job) => job.id));
   for (const job of jobs) {
-    const isListed = lists.some(([, page]) =>
-      pagesOf(page).some((each) => each.jobs.some((known) => known.id === job.id)),
-    );
-    if (!isListed && (job.owner === me || showsAll)) refreshLists(client);
+    if (!known.has(job.id) && (job.owner === me || showsAll)) refreshLists(client);
     putJob(client, job.id, (before) => (before.updatedAt > job.updatedAt ? before : { ...before, ...job }));
   }
 });

@@ -1,10 +1,141 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useApp } from "~/api/app";
+import { foldedJobsQuery, type JobState, jobCountsQuery } from "~/api/jobs";
+import { exact } from "~/format";
+import { useTopics } from "~/live";
+import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
+import { Loaded } from "~/shell/trouble";
+import { Button } from "~/ui/button";
+import { Chips } from "~/ui/chips";
+import { Field, Select } from "~/ui/field";
+import { List } from "~/ui/list";
+import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
+import { SkeletonRows } from "~/ui/skeleton";
+import { plural, statusWord } from "~/words";
+import { JobLine, JobsLine } from "./job-line";
+import css from "./jobs.module.css";
+
+const STATES = ["RUNNING", "QUEUED", "PAUSED", "FAILED", "DONE", "CANCELLED"] as const;
+const route = getRouteApi("/jobs");
 
 export default function JobsPage() {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: "/jobs" });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  const { pipelines } = useApp();
+  useTopics("jobs");
+  const counts = useQuery(jobCountsQuery());
+  const query = useInfiniteQuery(
+    foldedJobsQuery(
+      {
+        ...(search.state && { state: search.state.join(",") }),
+        ...(search.pipeline && { pipeline: search.pipeline.join(",") }),
+        ...(search.from && { from: search.from }),
+        ...(search.to && { to: search.to }),
+        ...(search.q && { q: search.q }),
+      },
+      search.each ?? false,
+    ),
+  );
+  const pages = query.data?.pages ?? [];
+  const entries = pages.flatMap((page) => page.entries);
+  const searched = pages.reduce((sum, page) => sum + page.searched, 0);
+  const isFiltered = Object.keys(search).length > 0;
+  const open = (index: number) => {
+    const job = entries[index]?.job;
+    if (job) void navigate({ to: "/jobs/$jobId", params: { jobId: job.id } });
+  };
+  const keys = useListKeys({ group: "Jobs", count: entries.length, onOpen: open });
+  const state = (search.state ?? []).filter((each): each is JobState => STATES.includes(each as JobState));
   return (
     <Page title="Jobs">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
+      <div className={css.filters}>
+        <Chips
+          label="State"
+          chosen={state}
+          onChange={(chosen) => set({ state: chosen.length > 0 ? chosen : undefined })}
+          chips={STATES.map((value) => ({
+            value,
+            label: statusWord(value),
+            count: countWord(counts.data?.states[value.toLowerCase() as Lowercase<JobState>], counts.data?.exact),
+          }))}
+        />
+        <Select
+          label="Pipeline"
+          hideLabel
+          value={search.pipeline?.[0] ?? ""}
+          onChange={(value) => set({ pipeline: value ? [value] : undefined })}
+          options={[
+            { value: "", label: "All pipelines" },
+            ...pipelines.map((pipeline) => ({ value: pipeline.name, label: pipeline.title })),
+          ]}
+        />
+        <SearchField key={search.q} value={search.q} onChange={(q) => set({ q })} />
+      </div>
+      <Loaded query={query} what="The jobs" loading={<SkeletonRows rows={8} height={56} />}>
+        {() =>
+          entries.length > 0 ? (
+            <List label="Jobs">
+              {entries.map(({ job, group }, index) => (
+                <li key={job?.id ?? `${group?.pipeline} ${group?.hour}`} {...keys.rowProps(index)} className={css.item}>
+                  {job && <JobLine job={job} />}
+                  {group && <JobsLine group={group} />}
+                </li>
+              ))}
+            </List>
+          ) : query.hasNextPage ? null : isFiltered ? (
+            <Empty
+              title="No job matches"
+              actions={<Button onClick={() => void navigate({ search: {} })}>Drop the filter</Button>}
+            >
+              {plural(searched, "job")} were looked at.
+            </Empty>
+          ) : (
+            <Empty title="No jobs yet">
+              Everything that runs in the background is a job: a saved link, a sheet, an import. Paste a link or drop a
+              file to make the first one.
+            </Empty>
+          )
+        }
+      </Loaded>
+      <More
+        hasMore={query.hasNextPage}
+        isLoading={query.isFetchingNextPage}
+        onMore={() => void query.fetchNextPage()}
+        searched={`${plural(searched, "job")} looked at`}
+      />
     </Page>
+  );
+}
+
+function countWord(count: number | undefined, isExact: boolean | undefined): string | undefined {
+  if (!count) return undefined;
+  return isExact ? exact(count) : `${exact(count)}+`;
+}
+
+/** The text goes into the URL when it is complete: by Enter, or when the field is left. */
+function SearchField({ value, onChange }: { value: string | undefined; onChange: (q: string | undefined) => void }) {
+  return (
+    <form
+      className={css.search}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange(String(new FormData(event.currentTarget).get("q")).trim() || undefined);
+      }}
+    >
+      <Field
+        label="File, key or number"
+        hideLabel
+        name="q"
+        type="search"
+        placeholder="File, key or number"
+        defaultValue={value ?? ""}
+        onBlur={(event) => onChange(event.currentTarget.value.trim() || undefined)}
+      />
+    </form>
   );
 }

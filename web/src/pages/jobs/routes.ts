@@ -1,14 +1,14 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
 import { root } from "~/root";
-import { oneOf, search, text, texts } from "~/search";
+import { flag, oneOf, search, text, texts } from "~/search";
 import type { RailEntry } from "~/shell/rail";
 
 export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/jobs",
-    validateSearch: search({ state: texts, pipeline: texts, from: text, to: text, q: text, owner: text }),
+    validateSearch: search({ state: texts, pipeline: texts, from: text, to: text, q: text, owner: text, each: flag }),
     component: lazyRouteComponent(() => import("./list")),
   }),
   createRoute({

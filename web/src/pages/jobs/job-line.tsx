@@ -1,0 +1,86 @@
+import { Link } from "@tanstack/react-router";
+import { useApp, usePipeline } from "~/api/app";
+import type { Schema } from "~/api/client";
+import { countsOf, type Job, rateOf } from "~/api/jobs";
+import { clock, duration, exact, rate } from "~/format";
+import { Bar, countWords } from "~/ui/bar";
+import { Pill } from "~/ui/pill";
+import { Time } from "~/ui/time";
+import { plural } from "~/words";
+import css from "./jobs.module.css";
+
+/** What a job is about, in words. */
+export function jobTitle(job: Job, pipelineTitle: string): string {
+  return job.subject?.title ?? job.file ?? job.key ?? `${pipelineTitle} ${job.id}`;
+}
+
+/** A job as a row of a list. */
+export function JobLine({ job }: { job: Job }) {
+  const { title, noun } = usePipeline(job.pipeline);
+  const { me } = useApp();
+  const { total, pending } = job.counters;
+  const perSecond = rateOf(job);
+  return (
+    <Link to="/jobs/$jobId" params={{ jobId: job.id }} className={css.line}>
+      <span className={css.what}>
+        <span className={css.title}>{jobTitle(job, title)}</span>
+        <span className={css.side}>
+          {title}, job {job.id}
+          {job.owner !== me.name && `, ${job.owner}`}
+        </span>
+      </span>
+      <span className={css.far}>
+        {total > 1 && <Bar counts={countsOf(job)} label={title} />}
+        <span className={css.side}>
+          {total > 1
+            ? `${exact(total - pending)} of ${plural(total, noun)}`
+            : total === 1
+              ? `1 ${noun}`
+              : "no items yet"}
+        </span>
+      </span>
+      <span className={css.pace}>
+        {perSecond !== undefined && <span>{rate(perSecond)}</span>}
+        {job.etaSeconds !== null && job.state === "RUNNING" && <span>{duration(job.etaSeconds)} left</span>}
+      </span>
+      <span>
+        <Pill status={job.state} />
+      </span>
+      <span className={css.age}>
+        <Time value={job.finishedAt ?? job.createdAt} />
+      </span>
+    </Link>
+  );
+}
+
+/** Jobs of one item, together: "128 links". */
+export function JobsLine({ group }: { group: Schema<"JobGroup"> }) {
+  const { title, noun } = usePipeline(group.pipeline);
+  const began = new Date(group.hour);
+  const { running, queued, paused, failed } = group.states;
+  const state = failed ? "FAILED" : running || queued ? "RUNNING" : paused ? "PAUSED" : "DONE";
+  const { done, notFound, skipped, error, pending } = group.counters;
+  const counts = { done, notFound, skipped, error, pending };
+  const to = new Date(began.getTime() + 3_600_000).toISOString();
+  return (
+    <Link to="/jobs" search={{ pipeline: [group.pipeline], from: group.hour, to, each: true }} className={css.line}>
+      <span className={css.what}>
+        <span className={css.title}>{plural(group.jobs, noun)}</span>
+        <span className={css.side}>
+          {title}, {clock(began)} to {clock(new Date(to))}
+        </span>
+      </span>
+      <span className={css.far}>
+        <Bar counts={counts} label={title} />
+        <span className={css.side}>{countWords(counts)}</span>
+      </span>
+      <span className={css.pace} />
+      <span>
+        <Pill status={state} />
+      </span>
+      <span className={css.age}>
+        <Time value={group.hour} />
+      </span>
+    </Link>
+  );
+}
