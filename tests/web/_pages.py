@@ -27,6 +27,8 @@ class Look:
     heading: str
     seed: Callable[[Site], dict[str, str]] | None = None
     who: str = "ann"
+    allowed: frozenset[int] = frozenset()
+    """Statuses of answers that belong to this state."""
     after: Callable[[Watched], None] | None = None
     """What a person does before the picture, as opening a dialog."""
 
@@ -85,7 +87,7 @@ _SHELL = [
     Look("/jobs/{job}?tab=record", "record", "Pages", job_with_a_failure),
     Look("/jobs/{job}/items/2", "failed", "Item 2", job_with_a_failure),
     Look("/jobs/{job}/items/2", "waiting", "Item 2", waiting_job),
-    Look("/jobs/999", "gone", "It is not here"),
+    Look("/jobs/999", "gone", "Job 999", allowed=frozenset({404})),
     Look("/pending", "lively", "Pending", waiting_job),
     Look("/dead-letters", "empty", "Dead letters"),
     Look("/dead-letters", "groups", "Dead letters", job_with_a_failure),

@@ -17,11 +17,9 @@ export function spansOf(item: Item, now: Date): Span[] {
     let ready = readyAt(item, step.after, at);
     let waits: Kind = "line";
     for (const attempt of tried) {
-      const [claimed, began, ended] = [
-        at(attempt.claimedAt ?? attempt.startedAt),
-        at(attempt.startedAt),
-        at(attempt.endedAt),
-      ];
+      const [began, ended] = [at(attempt.startedAt), at(attempt.endedAt)];
+      const claimed = Math.min(began, at(attempt.claimedAt ?? attempt.startedAt)); // two clocks
+
       pushWait(spans, step.name, waits, ready, claimed);
       if (began > claimed)
         spans.push({

@@ -26,19 +26,21 @@ export interface Scale {
 }
 
 const FOLD_FACTOR = 3;
+const LEAST_FOLD = 1; // seconds: a shorter wait is drawn as it is
 
-/** Fold every gap between runs that is longer than three times the longest run; to the width of that run. */
+/** Fold every gap between runs that is longer than three times the longest run, to the width of that run. */
 export function scaleOf(spans: Span[], isUnfolded = false): Scale {
   const runs = spans.filter((span) => span.kind === "run").sort((a, b) => a.from - b.from);
   const end = Math.max(0, ...spans.map((span) => span.to));
   const longest = Math.max(0.001, ...runs.map((run) => run.to - run.from));
+  const least = Math.max(LEAST_FOLD, FOLD_FACTOR * longest);
   const folds: Fold[] = [];
   let until = 0;
   for (const run of runs) {
-    if (!isUnfolded && run.from - until > FOLD_FACTOR * longest) folds.push({ from: until, to: run.from });
+    if (!isUnfolded && run.from - until > least) folds.push({ from: until, to: run.from });
     until = Math.max(until, run.to);
   }
-  if (!isUnfolded && end - until > FOLD_FACTOR * longest) folds.push({ from: until, to: end });
+  if (!isUnfolded && end - until > least) folds.push({ from: until, to: end });
   const place = (seconds: number) => {
     let drawn = seconds;
     for (const fold of folds) {

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { usePipeline } from "~/api/app";
 import { api, queryClient, take } from "~/api/client";
 import { type Item, type ItemStep, itemQuery, reprocess } from "~/api/items";
+import { whyQuery } from "~/api/why";
 import { duration } from "~/format";
 import { spansOf } from "~/graph/item-spans";
 import { Timeline } from "~/graph/timeline-view";
@@ -26,20 +27,26 @@ const route = getRouteApi("/jobs/$jobId/items/$n");
 export default function ItemPage() {
   const { jobId, n } = route.useParams();
   const query = useQuery(itemQuery(jobId, n));
+  const why = useQuery(whyQuery(jobId, n)); // drawn together with the item: later it would move the rest
   useTopics(`items:${jobId}`);
-  return (
-    <Loaded query={query} what={`Item ${n} of job ${jobId}`} loading={<LoadingItem />}>
-      {(item) => <ShownItem item={item} />}
-    </Loaded>
-  );
+  if (!query.data || why.isPending) {
+    return (
+      <Page title={`Item ${n} of job ${jobId}`}>
+        <Loaded query={query} what={`Item ${n} of job ${jobId}`} loading={<LoadingItem />}>
+          {() => <LoadingItem />}
+        </Loaded>
+      </Page>
+    );
+  }
+  return <ShownItem item={query.data} />;
 }
 
 function LoadingItem() {
   return (
-    <Page title="Item">
-      <Skeleton height={28} width="40%" />
+    <div role="status" className="stack">
+      <span className="only-heard">Loading</span>
       <Skeleton height={160} />
-    </Page>
+    </div>
   );
 }
 
@@ -70,15 +77,15 @@ function ShownItem({ item }: { item: Item }) {
         </Notice>
       )}
       {isOpen && <Why jobId={item.jobId} itemId={item.id} />}
-      <section className={css.section} aria-labelledby="timeline">
-        <h2 id="timeline">Timeline</h2>
+      <div className={css.section}>
+        <h2>Timeline</h2>
         <Timeline steps={item.steps.map((step) => step.name)} spans={spansOf(item, new Date())} />
         {item.attemptsCut && <p className="muted">Only the last 200 attempts are shown.</p>}
-      </section>
-      <section className={css.section} aria-labelledby="steps">
-        <h2 id="steps">Steps</h2>
+      </div>
+      <div className={css.section}>
+        <h2>Steps</h2>
         <Table label="Steps" columns={STEPS} rows={item.steps} rowKey={(step) => step.name} />
-      </section>
+      </div>
       <Json title="Input" value={item.input} />
       <Json title="Result" value={item.result} />
     </Page>
@@ -104,13 +111,13 @@ const STEPS: Column<ItemStep>[] = [
 function Json({ title, value }: { title: string; value: unknown }) {
   if (value === null || value === undefined) return null;
   return (
-    <section className={css.section} aria-label={title}>
+    <div className={css.section}>
       <h2>{title}</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre className={css.json} tabIndex={0}>
         {JSON.stringify(value, null, 2)}
       </pre>
-    </section>
+    </div>
   );
 }
 
