@@ -620,7 +620,7 @@ export interface paths {
       parameters: { query?: { topics?: string | null; jobId?: string | null; pipeline?: string | null; userId?: string; after?: string | null }; header?: { "Last-Event-ID"?: string | null }; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "text/event-stream": string } };
+        200: { headers: { [name: string]: unknown }; content: { "text/event-stream": components['schemas']["Job"] | components['schemas']["ItemRow"] | components['schemas']["ItemProgress"] | components['schemas']["Digest"] | components['schemas']["Gone"] | components['schemas']["Tick"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -2441,6 +2441,12 @@ export interface components {
       at: string[];
       steps: components['schemas']["StepDepths"][];
     };
+    Digest: {
+      jobId: string;
+      from: number;
+      to: number;
+      counts: components['schemas']["Counters"];
+    };
     Dismiss: {
       scope?: "job" | "items";
       itemIds?: string[] | null;
@@ -2602,6 +2608,10 @@ export interface components {
       rank: number;
       snippet: string;
     };
+    Gone: {
+      kind: "job";
+      id: string;
+    };
     Graph: {
       at: string;
       steps: components['schemas']["GraphStep"][];
@@ -2726,6 +2736,11 @@ export interface components {
     ItemPage: {
       items: components['schemas']["ItemRow"][];
       next: string | null;
+    };
+    ItemProgress: {
+      jobId: string;
+      itemId: string;
+      progress: components['schemas']["Progress"] | null;
     };
     ItemRow: {
       id: string;
@@ -3400,6 +3415,9 @@ export interface components {
     TagUse: {
       tag: string;
       bookmarks: number;
+    };
+    Tick: {
+      time: string;
     };
     TokenMade: {
       id: string;

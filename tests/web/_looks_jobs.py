@@ -1,0 +1,22 @@
+"""The pages of jobs, pending items and dead letters, in their states."""
+
+from __future__ import annotations
+
+from tests.web._pages import Look, job_with_a_failure, lively, waiting_job
+
+LOOKS = [
+    Look("/jobs", "empty", "Jobs"),
+    Look("/jobs", "lively", "Jobs", lively),
+    Look("/jobs?state=CANCELLED", "nothing matches", "Jobs", waiting_job),
+    Look("/jobs/{job}", "waiting", "Pages", waiting_job),
+    Look("/jobs/{job}", "ended", "Pages", job_with_a_failure),
+    Look("/jobs/{job}?tab=items", "items", "Pages", job_with_a_failure),
+    Look("/jobs/{job}?tab=pending", "pending", "Pages", waiting_job),
+    Look("/jobs/{job}?tab=record", "record", "Pages", job_with_a_failure),
+    Look("/jobs/{job}/items/2", "failed", "Item 2", job_with_a_failure),
+    Look("/jobs/{job}/items/2", "waiting", "Item 2", waiting_job),
+    Look("/jobs/999", "gone", "Job 999", allowed=frozenset({404})),
+    Look("/pending", "lively", "Pending", waiting_job),
+    Look("/dead-letters", "empty", "Dead letters"),
+    Look("/dead-letters", "groups", "Dead letters", job_with_a_failure),
+]
