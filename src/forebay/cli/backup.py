@@ -101,7 +101,7 @@ def _part_of(file: Path, suffix: str) -> Generator[tuple[Path, IO[bytes]]]:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Replace the contents of the database: all jobs, users and files.")
 def restore(file: Path, *, replace: bool) -> None:
-    """Read a backup into the database and its files into the store.
+    """Read a backup: the database and its files.
 
     Stop `forebay up`, workers and the API first. If the database has jobs or users, --replace is required. The schema
     is migrated afterwards, so that backups of older versions can be restored.
