@@ -76,7 +76,6 @@ class Watched:
     complaints: list[str] = field(default_factory=list[str])
     requests: list[str] = field(default_factory=list[str])
     ignores_shift: bool = False
-    unserved: str = "/none"  # the begin of paths that this server does not have yet
 
     def __post_init__(self) -> None:
         self.page.on("console", self._console)
@@ -87,7 +86,7 @@ class Watched:
 
     def another_tab(self) -> Watched:
         """Another page of the same browser, with the same session."""
-        return Watched(self.page.context.new_page(), self.site, self.allowed, self.complaints, unserved=self.unserved)
+        return Watched(self.page.context.new_page(), self.site, self.allowed, self.complaints)
 
     def open(self, path: str = "/") -> Page:
         self.page.goto(f"{self.site}{path}")
@@ -119,8 +118,7 @@ class Watched:
             self.complaints.append(f"console: {message.text}")
 
     def _response(self, response: Response) -> None:
-        expected = response.status in self.allowed or _path(response.url).startswith(self.unserved)
-        if response.status >= 400 and not expected:
+        if response.status >= 400 and response.status not in self.allowed:
             self.complaints.append(f"{response.status}: {response.request.method} {_path(response.url)}")
 
     def _failed(self, request: Request) -> None:
