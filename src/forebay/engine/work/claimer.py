@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from forebay.db.pool import REJECTED, UNAVAILABLE, release, retry_until_up
+from forebay.db.pool import REJECTED, UNAVAILABLE, release, retry_until_up, terminate
 from forebay.engine.db import tasks
 from forebay.engine.work.attempt import Attempt
 from forebay.engine.work.busy_lanes import BusyLanes
@@ -24,6 +24,7 @@ from forebay.waits import wait_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from forebay.db.listen import Listener
     from forebay.db.pool import Connection, Pool
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Claim, LaneInfo, Lease
@@ -43,7 +44,7 @@ _FIRST_POLL = 0.01
 _MIN_KEYS_WAIT = 0.01  # seconds between two looks at keys that are due while there is no capacity for their tasks
 _SWEEP_EVERY = 5.0  # seconds between polls below the watermark of a busy lane
 _SWEEP_SHARE = 20  # polls of all lanes may use 1/20 of the time
-_YIELD_EVERY = 250  # lanes after which a poll yields to the event loop
+_YIELD_EVERY = 250  # lanes of a poll, or leases of a claim, after which it yields to the event loop
 
 
 class Claimer:
@@ -63,6 +64,7 @@ class Claimer:
         machine: Machine,
         names: StepNames,
         infos: TaskInfos,
+        listener: Listener | None = None,
         spans: Spans | None = None,
         only: frozenset[int] | None = None,
     ) -> None:
@@ -80,6 +82,7 @@ class Claimer:
         self._machine = machine
         self._names = names
         self._infos = infos
+        self._listener = listener  # whose connection serves express claims; None: the pool serves them, too
         self._spans = spans  # None: tracing is off
         self._only = None if only is None else set(only)  # lanes; None: all
         self._lanes = {step_id: StepLanes(step_id) for step_id in executors}
@@ -109,13 +112,13 @@ class Claimer:
         lanes = self._lanes.get(step_id)
         if lanes is None or (self._only is not None and lane_id not in self._only):
             return
+        self._express_news.set()  # first, because claims are sent in the order in which their loops wake up
         if lanes.wake(lane_id, seq):
             self._pause = _FIRST_POLL
             self._news.set()
             if not lanes.lanes[lane_id].known:
                 self._unknown.add(lane_id)  # its owner and priority are read while its first tasks are claimed
                 self._poll_news.set()
-        self._express_news.set()  # last, because claims are sent in the order in which their loops wake up
 
     def wake_key(self, step_id: int, lane_id: int, seq: int, key: tuple[str, str] | None = None) -> None:
         """Record that tasks wait for a key in this lane; without the key, it is read first."""
@@ -222,34 +225,39 @@ class Claimer:
     async def run_express(self) -> None:
         """Claim a few of the newly arrived tasks immediately: while a long backlog is processed, an owner with one task
         waits neither for capacity nor behind a large claim."""
-        await self._run(self._express_news, self._pick_waiting)
+        await self._run(self._express_news, self._pick_waiting, listener=self._listener)
 
     async def run_keys(self) -> None:
         """Claim tasks that wait for a key of a limit when the key admits them."""
         await self._run(self._key_news, self._pick_of_keys, self._keys_wait)
 
     async def _run(
-        self, news: asyncio.Event, pick: Callable[[], list[Claim]], wait: Callable[[], float] | None = None
+        self,
+        news: asyncio.Event,
+        pick: Callable[[], list[Claim]],
+        wait: Callable[[], float] | None = None,
+        *,
+        listener: Listener | None = None,
     ) -> None:
         while not self._stopped:
             news.clear()
             claims = pick()
             if claims:
-                await self._claim_isolated(claims)
+                await self._claim_isolated(claims, listener)
             else:
                 self._note_idle()
                 await wait_for(news, (wait or self._limits_wait)())
 
-    async def _claim_isolated(self, claims: list[Claim]) -> None:
+    async def _claim_isolated(self, claims: list[Claim], listener: Listener | None) -> None:
         """Claim; if the claim is rejected, halve it until the lane that causes this is alone, so that the tasks of all
         others start. That lane is tried again when the next poll finds it."""
         try:
-            await self._claim(claims)
+            await self._claim(claims, listener)
         except REJECTED as error:
             if len(claims) > 1:
                 middle = len(claims) // 2
-                await self._claim_isolated(claims[:middle])
-                await self._claim_isolated(claims[middle:])
+                await self._claim_isolated(claims[:middle], listener)
+                await self._claim_isolated(claims[middle:], listener)
                 return
             (claim,) = claims
             log.exception("claim_rejected", step=claim.step_id, lane=claim.lane_id, error=one_line(error))
@@ -268,9 +276,20 @@ class Claimer:
         claims: list[Claim] = []
         for executor in self._order:
             capacity, lanes = executor.capacity(self._machine.share), self._lanes[executor.step_id]
-            if capacity > 0 and capacity >= executor.queue.size and lanes.active:
+            if capacity <= 0 or capacity < executor.waiting or not lanes.active:
+                continue
+            if self._is_unused(executor) and not all(map(self._is_unused, self._order)):
+                # Together with a large claim of another step, its first tasks would start as late as that.
+                self._express_news.set()
+            else:
                 claims += lanes.pick(self._within_limits(executor, capacity), self._leases.served(executor.step_id))
         return claims
+
+    def _is_unused(self, executor: StepExecutor) -> bool:
+        """Whether this worker has hardly any tasks of the step and is not about to get some."""
+        step_id, leases = executor.step_id, self._leases
+        is_idle = executor.is_idle and not self._lanes[step_id].is_claiming
+        return is_idle and not leases.served(step_id) and not leases.filled_by(step_id)
 
     def _pick_waiting(self) -> list[Claim]:
         """The same for lanes that have almost nothing in this worker while others have much."""
@@ -286,7 +305,8 @@ class Claimer:
                 capacity = self._within_limits(executor, executor.concurrency.value)
                 claims += lanes.pick_waiting(capacity, served, () if served else owners)
             elif executor.is_idle:  # the other loops may be in the middle of large claims of other steps
-                claims += lanes.pick_waiting(self._within_limits(executor, executor.concurrency.value), served)
+                few = max(executor.concurrency.value, executor.step.batch_size or 1)
+                claims += lanes.pick_waiting(self._within_limits(executor, few), served)
             elif (spare := executor.spare_reserve()) > 0:  # several owners hold all slots
                 capacity = self._within_limits(executor, spare)
                 claims += lanes.pick_waiting(capacity, served, self._leases.holders(executor.step_id))
@@ -335,12 +355,12 @@ class Claimer:
     def _limits_wait(self) -> float:
         return min((self._limits.wait(e.step.limits) for e in self._order if e.step.limits), default=1.0)
 
-    async def _claim(self, claims: list[Claim]) -> None:
+    async def _claim(self, claims: list[Claim], listener: Listener | None) -> None:
         by_lanes: dict[StepLanes, list[Claim]] = {}
         for claim in claims:
             by_lanes.setdefault(self._lanes_of(claim.step_id, claim.lane_id), []).append(claim)
         conn, leases, arrival = await retry_until_up(
-            lambda: self._claim_once(claims), self._claim_failed, self._timeout
+            lambda: self._claim_once(claims, listener), self._claim_failed, self._timeout
         )
         try:
             await self._learn_about(leases)
@@ -348,12 +368,12 @@ class Claimer:
                 lanes.claimed(mine, [lease for lease in leases if lease.step_id == lanes.step_id])
                 for claim in mine:
                     self._busy.note(lanes.step_id, claim.lane_id, is_full=lanes.lanes[claim.lane_id].full)
-            self._accept(leases)
+            await self._accept(leases)
             if self._keys:
                 self._note_claimed_keys(claims)
         finally:
             self._leases.note_arrival(arrival)
-            await release(self._pool, conn)  # takes several iterations of the event loop; the tasks start meanwhile
+            await self._release(conn)  # takes several iterations of the event loop; the tasks start meanwhile
 
     async def _learn_about(self, leases: list[Lease]) -> None:
         try:
@@ -365,24 +385,45 @@ class Claimer:
             self._has_lost_claim = True  # these leases will not be in the book
             raise
 
-    async def _claim_once(self, claims: list[Claim]) -> tuple[Connection, list[Lease], asyncio.Event]:
+    async def _claim_once(
+        self, claims: list[Claim], listener: Listener | None
+    ) -> tuple[Connection, list[Lease], asyncio.Event]:
         """The leases, the connection of the claim, which the caller must release, and the arrival, which the caller
         must note when the leases are in the book."""
         if self._has_lost_claim:
             await self._leases.release_unknown()
             self._has_lost_claim = False
         lease_s = self._leases.length.value
-        conn = await self._pool.acquire()
+        conn = None if listener is None else listener.take()
+        if conn is None:
+            conn = await self._pool.acquire()
         arrival = self._leases.expect_claim()
         try:
             stamp = self._clock.stamp()
             return conn, await tasks.claim(conn, self._worker_id, claims, self._reading, lease_s, stamp), arrival
-        except BaseException:
+        except BaseException as error:
             self._leases.note_arrival(arrival)
-            await release(self._pool, conn)
+            await self._release(conn, is_sound=isinstance(error, REJECTED))
             raise
 
-    def _accept(self, leases: list[Lease]) -> None:
+    async def _release(self, conn: Connection, *, is_sound: bool = True) -> None:
+        if self._listener is None or not self._listener.give_back(conn):
+            await release(self._pool, conn)
+        elif not is_sound:
+            terminate(conn)  # otherwise the listener might wait for it
+
+    async def _accept(self, leases: list[Lease]) -> None:
+        for lease in leases:
+            self._executors[lease.step_id].arriving += len(lease.ns)
+        for start in range(0, len(leases), _YIELD_EVERY):
+            if start:
+                await asyncio.sleep(0)
+            some = leases[start : start + _YIELD_EVERY]
+            for lease in some:
+                self._executors[lease.step_id].arriving -= len(lease.ns)
+            self._accept_some(some)
+
+    def _accept_some(self, leases: list[Lease]) -> None:
         for lease in leases:
             self._leases.add(lease)
             if len(lease.ns) < lease.open:

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from forebay.engine.declare.step import Step
     from forebay.engine.limits.client import LimitClient, Permits
     from forebay.engine.work.arguments import StepArguments
+    from forebay.engine.work.turns import Turns
 
 _PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
 _NEVER = float("inf")
-_YIELD_AFTER = 0.002  # seconds after which a slot yields to the event loop
+_YIELD_AFTER = 0.002  # seconds after which a slot waits for its next turn
 # Seconds that a lane is charged for a task that a limit holds back. The time in which the task waited is not charged:
 # other tasks of the lane, which the limit admits, would then wait behind all other lanes.
 _HELD_BACK_COST = 0.001
@@ -56,6 +57,7 @@ class StepExecutor:
         limits: LimitClient,
         clock: Clock,
         size: ClaimSize,
+        turns: Turns,
         reserve: int = 0,
     ) -> None:
         """`on_ended` is told the slot time of tasks that ended (lane, number, seconds), `on_dropped` which tasks will
@@ -68,6 +70,7 @@ class StepExecutor:
         self.spike = FailureSpike()
         self.size = size
         self.running: set[Attempt] = set()
+        self.arriving = 0  # claimed tasks that are not in the queue yet
         self.failed = 0
         self._succeeded = 0  # successful attempts that were reported to the controllers, or need not be
         self._unfinished = 0  # neither successful nor failed: throttled, snoozed, released
@@ -93,6 +96,8 @@ class StepExecutor:
         self._services = services
         self._limits = limits
         self._clock = clock
+        self._turns = turns
+        self._is_continuous = False  # the tasks of the step do not suspend, as far as is known
         self._timeout = _NEVER if step.timeout is None else step.timeout
         self._is_on_thread = step.kind is StepKind.THREAD
         self._filling: asyncio.Event | None = None  # set when tasks come, while a slot waits for a fuller batch
@@ -102,13 +107,18 @@ class StepExecutor:
         at least as many as the step may run concurrently."""
         wanted = self.size.value(self.concurrency.value)
         least = min(wanted, self.concurrency.least)
-        more = max(least, int(wanted * share)) - self.queue.size - len(self.running)
+        more = max(least, int(wanted * share)) - self.waiting - len(self.running)
         return max(more, (self.step.batch_size or 1) - self.queue.size) if self._lingers else more
+
+    @property
+    def waiting(self) -> int:
+        """The number of claimed tasks that have not started."""
+        return self.queue.size + self.arriving
 
     @property
     def is_idle(self) -> bool:
         """Whether the step has no task in this worker."""
-        return not self.running and not self.queue.size
+        return not self.running and not self.waiting
 
     def spare_reserve(self) -> int:
         """How many tasks of owners who run nothing could use extra slots, while all regular slots are in use."""
@@ -139,8 +149,11 @@ class StepExecutor:
         free = self.concurrency.value - len(self.slots)
         per_slot = 1 if self.size.item_s.mean is None else max(1, int(_YIELD_AFTER / max(self.size.item_s.mean, 1e-7)))
         batch = self.step.batch_size or 1
-        for _ in range(min(free, -(-self.queue.size // (per_slot * batch)))):
-            self._start(self._slot())
+        wanted = min(free, -(-self.queue.size // (per_slot * batch)))
+        if self._is_continuous:  # one slot is enough; the second finds out when tasks begin to suspend
+            wanted = min(wanted, 2 - len(self.slots))
+        for _ in range(wanted):
+            self._start(self._slot_in_turn() if self._is_continuous and self.slots else self._slot())
         self._refill_at = self.queue.size // 2
 
     def _start(self, slot: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -165,7 +178,7 @@ class StepExecutor:
             busy.add(task[0].owner_id)
             self._start(self._slot_of_newcomer(task))
             spare -= 1
-        if free > 0:
+        if free > 0 or len(self.running) < self.concurrency.value:  # a slot that has not begun takes the next task
             return
         is_filled = max(self._held.values(), default=0) >= self.concurrency.value
         if not is_filled and time.monotonic() - self._last_end < _PATIENCE:
@@ -193,6 +206,17 @@ class StepExecutor:
             return task
         return self.queue.pop_shared(self._held, self.concurrency.value - 1) if self.is_shared else self.queue.pop()
 
+    async def _slot_in_turn(self) -> None:
+        await self._wait_for_turn()
+        if self.queue.size:
+            await self._slot()
+
+    async def _wait_for_turn(self) -> None:
+        await self._turns.wait(self.step_id)
+        if self.running:  # a task of another slot, which has suspended
+            self._is_continuous = False
+            self.start_slots()
+
     async def _slot(self) -> None:
         me = asyncio.current_task()
         assert me is not None  # noqa: S101 - a coroutine always runs in a task here
@@ -205,6 +229,7 @@ class StepExecutor:
             if self.queue.size <= self._refill_at:
                 self._refill_at = -1  # report only once
                 self._on_capacity()
+            self._turns.last = me
             if size is None:
                 now = await self._attempt(me, *task, now)
             else:
@@ -218,11 +243,20 @@ class StepExecutor:
                 self._learn()
                 if len(self.slots) > self.concurrency.value:
                     break
-                await asyncio.sleep(0)
+                await self._yield(me)
                 yields += 1  # at every second yield: short tasks of a high priority neither starve others nor starve
                 began = now = time.monotonic()
         self._learn()
         self._on_capacity()
+
+    async def _yield(self, slot: asyncio.Task[Any]) -> None:
+        """Let the event loop run. A slot that has run without a break waits for its turn, because several of them would
+        hold the event loop one after another. Otherwise its tasks wait for something, and others have run meanwhile."""
+        self._is_continuous = self._turns.last is slot
+        if self._is_continuous:
+            await self._wait_for_turn()
+        else:
+            await asyncio.sleep(0)
 
     @property
     def _lingers(self) -> bool:

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate
-from forebay.db.listen import listen
+from forebay.db.listen import Listener
 from forebay.db.measured_pool import open_measured_pool
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
@@ -44,6 +44,7 @@ from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.task_infos import TaskInfos
 from forebay.engine.work.threads import Threads, threads_needed
 from forebay.engine.work.transactions import StepTransactions
+from forebay.engine.work.turns import Turns
 from forebay.errors import one_line
 from forebay.log import get_logger, is_debug_enabled, use_level
 from forebay.settings import Settings
@@ -99,6 +100,7 @@ class Worker:
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
         self._machine = Machine()
+        self._turns = Turns()
         self._reported_at = 0.0  # monotonic
         self._settled_at_report = 0
 
@@ -272,6 +274,7 @@ class Worker:
             clock,
             timeout=2 * s.command_timeout_s,
             throttled_for=s.throttled_for_s,
+            on_saved=self._on_saved,
             on_settled=on_settled,
             solo_steps=solo,
         )
@@ -287,6 +290,7 @@ class Worker:
         self._failures = FailureLog(self._executors)
         self._leases = LeaseBook(pool, me, s, clock, self._executors)
         self._heartbeat = Heartbeat(self._dsn, me, s, clock, self._leases)
+        self._listener = Listener(self._dsn, self._on_message, self._on_listening)
         self._claimer = Claimer(
             pool,
             me,
@@ -299,6 +303,8 @@ class Worker:
             machine=self._machine,
             names=StepNames(pool, [version.id for version in versions.values()], 2 * s.command_timeout_s),
             infos=TaskInfos(pool, {i: e.step for i, e in self._executors.items()}, 2 * s.command_timeout_s),
+            # A pooler may give each statement of this connection to another session.
+            listener=self._listener if s.listen and s.prepared_statements else None,
             spans=self._spans,
             only=self._lanes,
         )
@@ -332,6 +338,7 @@ class Worker:
             limits=self._limits,
             clock=self.clock,
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
+            turns=self._turns,
             reserve=s.owner_reserve,
         )
 
@@ -377,7 +384,7 @@ class Worker:
         if self._claimer.has_keys:
             loops.append(("claim", self._claimer.run_keys()))
         if self.settings.listen:
-            loops.append(("listen", listen(self._dsn, self._on_message, self._claimer.request_poll)))
+            loops.append(("listen", self._listener.run()))
         return loops
 
     async def _shut_down(self) -> None:
@@ -407,6 +414,9 @@ class Worker:
             await asyncio.wait(slots, timeout=seconds)
 
     # -- events ---------------------------------------------------------------------------------------------------
+
+    def _on_listening(self) -> None:
+        self._claimer.request_poll()
 
     def _on_message(self, payload: str) -> None:
         verb, *args = payload.split()
@@ -451,8 +461,10 @@ class Worker:
         if not self._leases:
             self._claimer.on_capacity()
 
-    def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
+    def _on_saved(self, batch: Sequence[Attempt]) -> None:
         self._leases.settled(batch)
+
+    def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         if settled.finished_jobs:
             job_log.log_finished(settled.finished_jobs)
             self._awaited.remove(settled.finished_jobs)
