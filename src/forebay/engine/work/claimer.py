@@ -120,6 +120,11 @@ class Claimer:
                 self._unknown.add(lane_id)  # its owner and priority are read while its first tasks are claimed
                 self._poll_news.set()
 
+    def is_active(self, step_id: int, lane_id: int) -> bool:
+        """Whether something is known to be ready in this lane."""
+        lanes = self._lanes.get(step_id)
+        return lanes is not None and lane_id in lanes.active
+
     def wake_key(self, step_id: int, lane_id: int, seq: int, key: tuple[str, str] | None = None) -> None:
         """Record that tasks wait for a key in this lane; without the key, it is read first."""
         lanes = self._keys.get(step_id)

@@ -45,6 +45,7 @@ from forebay.engine.work.task_infos import TaskInfos
 from forebay.engine.work.threads import Threads, threads_needed
 from forebay.engine.work.transactions import StepTransactions
 from forebay.engine.work.turns import Turns
+from forebay.engine.work.wake_ups import WakeUps
 from forebay.errors import one_line
 from forebay.log import get_logger, is_debug_enabled, use_level
 from forebay.settings import Settings
@@ -308,6 +309,7 @@ class Worker:
             spans=self._spans,
             only=self._lanes,
         )
+        self._wake_ups = WakeUps(me, s.poll_s, wake=self._claimer.wake, is_active=self._claimer.is_active)
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)
@@ -389,6 +391,7 @@ class Worker:
 
     async def _shut_down(self) -> None:
         """Finish running tasks within the grace period, release the rest."""
+        self._wake_ups.close()
         self._claimer.stop()
         await asyncio.wait(self._claiming, timeout=5)  # a claim in progress returns leases that must be released
         for executor in self._executors.values():
@@ -422,7 +425,7 @@ class Worker:
         verb, *args = payload.split()
         if verb == "ready":
             step_id, lane_id, seq = (int(arg) for arg in args)
-            self._claimer.wake(step_id, lane_id, seq)
+            self._wake_ups.add(step_id, lane_id, seq)
         elif verb == "key":
             step_id, lane_id, seq = (int(arg) for arg in args)
             self._claimer.wake_key(step_id, lane_id, seq)
@@ -506,7 +509,7 @@ class Worker:
         about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.
-        self._parking.parked = await registry.report_status(
+        self._parking.parked, workers = await registry.report_status(
             self._pool,
             self.worker_id,
             about,
@@ -515,6 +518,7 @@ class Worker:
             last_error=last_error(executors),
             stopped=stopped,
         )
+        self._wake_ups.set_workers(workers)
 
 
 def _spans(pool: Pool, clock: Clock) -> Spans | None:
