@@ -93,12 +93,12 @@ async def test_a_poll_that_is_requested_keeps_to_the_share_of_the_time(
             began.append(time.monotonic())
             if len(began) == 3:
                 third.set()
-            claimer.request_poll()
+            claimer.polling.request()
             await asyncio.sleep(0.02)
             return []
 
         monkeypatch.setattr(tasks, "find_ready_lanes", slow)
-        claimer.request_poll()
+        claimer.polling.request()
         async with asyncio.timeout(60):
             await third.wait()
         assert min(later - earlier for earlier, later in pairwise(began)) >= 0.4
@@ -117,7 +117,7 @@ async def test_a_lane_that_a_wake_up_names_is_described_at_once_and_without_a_po
 
         monkeypatch.setattr(tasks, "find_ready_lanes", nothing)
         learned: asyncio.Queue[LaneInfo] = asyncio.Queue()
-        monkeypatch.setattr(bed.worker._claimer._lanes[step_id], "learn", learned.put_nowait)
+        monkeypatch.setattr(bed.worker._claimer.lanes.steps[step_id], "learn", learned.put_nowait)
         bed.worker._claimer.wake(step_id, lane_id)
         async with asyncio.timeout(60):
             assert (await learned.get()).priority == 7
@@ -141,7 +141,7 @@ async def test_owners_behind_a_paused_queue_cost_a_worker_nothing(
             await bed.worker.poll()
             await bed.run()
         assert claims == []
-        assert not any(lanes.active for lanes in bed.worker._claimer._lanes.values())
+        assert not any(lanes.active for lanes in bed.worker._claimer.lanes.steps.values())
         await conn.execute("select forebay.resume_queue('quiet')")
         await bed.run()
         assert await conn.fetchval("select count(*) from forebay.job where state = 'DONE'") == 1000
@@ -156,7 +156,7 @@ async def test_the_event_loop_is_free_while_many_lanes_are_found(
         claimer = bed.worker._claimer
         (step_id,) = bed.worker._executors
         turn, handled = 0, Counter[int]()
-        found = claimer._found
+        found = claimer.polling._found
 
         async def count_turns() -> None:
             nonlocal turn
@@ -172,9 +172,9 @@ async def test_the_event_loop_is_free_while_many_lanes_are_found(
             found(*args)
 
         monkeypatch.setattr(tasks, "find_ready_lanes", many)
-        monkeypatch.setattr(claimer, "_found", noted)
+        monkeypatch.setattr(claimer.polling, "_found", noted)
         turns = asyncio.create_task(count_turns())
-        await claimer.find_ready_lanes()
+        await claimer.polling.find_ready_lanes()
         turns.cancel()
         assert handled.total() == owners
         assert max(handled.values()) <= 250
@@ -207,10 +207,10 @@ async def test_a_step_without_tasks_does_not_wait_for_the_claims_of_another_step
         async with asyncio.timeout(60):
             for owners in (1, 2):  # a new lane for each of the two loops
                 await conn.fetchval(_SUBMIT, owners)
-                await claimer.find_ready_lanes()
+                await claimer.polling.find_ready_lanes()
                 await waiting.get()
             await quick.submit(conn, {}, owner="owner 1")
-            await claimer.find_ready_lanes()
+            await claimer.polling.find_ready_lanes()
             await ran.wait()
         go.set()
 
@@ -228,11 +228,11 @@ async def test_the_first_tasks_of_a_step_are_not_claimed_together_with_the_backl
         busy, unused = sorted(bed.worker._executors.values(), key=lambda executor: executor.step.pipeline is quick)
         await conn.fetchval(_SUBMIT, 1)
         await quick.submit(conn, {}, owner="owner 1")
-        await claimer.find_ready_lanes()
+        await claimer.polling.find_ready_lanes()
         claimer._closed = False
         busy.arriving = 1
-        assert {claim.step_id for claim in claimer._pick()} == {busy.step_id}
-        assert {claim.step_id for claim in claimer._pick_waiting()} == {unused.step_id}
+        assert {claim.step_id for claim in claimer._picker.pick()} == {busy.step_id}
+        assert {claim.step_id for claim in claimer._picker.pick_waiting()} == {unused.step_id}
 
 
 async def test_the_event_loop_is_free_while_many_tasks_are_claimed_and_settled(
@@ -265,7 +265,7 @@ async def test_the_event_loop_is_free_while_many_tasks_are_claimed_and_settled(
         await bed.run()
         turns.cancel()
         assert (added.total(), ended.total()) == (3000, 3000)
-        assert max(added.values()) <= 250
+        assert max(added.values()) <= 500  # two claims arrive at a time
         assert max(ended.values()) <= 1000  # two batches are settled at a time
 
 

@@ -585,8 +585,8 @@ async def test_short_tasks_of_a_high_priority_leave_others_a_turn(dsn: str) -> N
     async with testbed(dsn, [quick], migrated=True) as bed:
         claimer = bed.worker._claimer
         await quick.submit(bed.pool, {"of": "bob"}, owner="bob")
-        await claimer.find_ready_lanes()
-        ((step_id, lanes),) = claimer._lanes.items()
+        await claimer.polling.find_ready_lanes()
+        ((step_id, lanes),) = claimer.lanes.steps.items()
         async with bed.pool.acquire() as conn:
             wanted = [tasks.Claim(step_id, lane_id, 0, 1, 1) for lane_id in lanes.lanes]
             late += await tasks.claim(conn, claimer._worker_id, wanted, [], 600, bed.clock.stamp())
@@ -602,9 +602,9 @@ async def test_a_slot_that_has_not_begun_is_held_by_nobody(dsn: str) -> None:
         claimer, (executor,) = bed.worker._claimer, bed.worker._executors.values()
         for _ in range(4):
             await held.pipeline.submit(bed.pool, {"of": "ann"}, owner="ann")
-        await claimer.find_ready_lanes()
+        await claimer.polling.find_ready_lanes()
         async with bed.pool.acquire() as conn:
-            wanted = [tasks.Claim(executor.step_id, lane_id, 0, 4, 4) for lane_id in claimer._lanes[1].lanes]
+            wanted = [tasks.Claim(executor.step_id, lane_id, 0, 4, 4) for lane_id in claimer.lanes.steps[1].lanes]
             leases = await tasks.claim(conn, claimer._worker_id, wanted, [], 600, bed.clock.stamp())
         for lease in leases:
             claimer._accept_some([lease])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,11 @@ from forebay.db.listen import Listener
 from forebay.db.measured_pool import open_measured_pool
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.db import changes, registry
+from forebay.engine.db import registry
 from forebay.engine.declare.loading import parts_needed
 from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
-from forebay.engine.maintenance import schedules
 from forebay.engine.maintenance.leader import Leader
 from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.processes.pool import ProcessPool
@@ -36,6 +34,7 @@ from forebay.engine.work.limited_tasks import LimitedTasks
 from forebay.engine.work.machine import Machine
 from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.progress import ProgressBook
+from forebay.engine.work.registration import register
 from forebay.engine.work.settler import Settler
 from forebay.engine.work.slices import AwaitedJobs, wait_for_first
 from forebay.engine.work.status import describe_steps, last_error
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 
     from forebay.db.measured_pool import MeasuredPool
-    from forebay.db.pool import Connection, Pool
+    from forebay.db.pool import Pool
     from forebay.engine.db.registry import Version
     from forebay.engine.db.tasks import Settled, Woken
     from forebay.engine.declare.pipeline import Pipeline
@@ -180,7 +179,7 @@ class Worker:
 
     async def poll(self) -> None:
         """Poll for ready tasks now."""
-        await self._claimer.find_ready_lanes()
+        await self._claimer.polling.find_ready_lanes()
 
     async def drain(self) -> None:
         """Claim until nothing is left to do, then close again."""
@@ -190,7 +189,7 @@ class Worker:
 
     def next_start(self) -> float | None:
         """After how many seconds the next task that waits for a key of a limit may start; None if none waits."""
-        return self._claimer.next_start()
+        return self._claimer.lanes.next_start()
 
     async def sweep(self) -> None:
         """Run the periodic maintenance now."""
@@ -203,42 +202,18 @@ class Worker:
     async def _begin(self) -> None:
         async with self._pool.acquire() as conn:
             await migrate.check(conn, parts_needed(self._pipelines))
-            versions = await self._register(conn)
-            if self._declares:
-                # A worker of an old release must not change the schedules of the present one.
-                present = [pipeline for pipeline in self._pipelines if versions[pipeline.name].is_present]
-                await schedules.put_declared(conn, present, self.clock.stamp() or await changes.clock(conn))
-        self._assemble(versions)
+            # A slice of a few jobs has the settings of its caller, not those of workers: it declares no schedules.
+            registered = await register(
+                conn, self._pipelines, self._steps(), self.clock.stamp(), declares=self._lanes is None
+            )
+        self.worker_id = registered.worker_id
+        self._assemble(registered.versions)
         try:
             await self._sweeper.make_partitions()
         except UNAVAILABLE as error:  # another worker is creating them; the sweep tries again
             log.info("partitions_not_made", error=one_line(error))
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
-
-    async def _register(self, conn: Connection) -> dict[str, Version]:
-        """In one transaction, so that a worker that registers another version sees that this one is alive."""
-        name, now = f"{socket.gethostname()}:{os.getpid()}", self.clock.stamp()
-        async with conn.transaction():
-            by_name = sorted(
-                self._pipelines, key=lambda pipeline: pipeline.name
-            )  # in one order: two workers never deadlock
-            versions = {p.name: await registry.register(conn, p.definition(), now) for p in by_name}
-            steps = [versions[step.pipeline.name].steps[step.name] for step in self._steps()]
-            ids = [version.id for version in versions.values()]
-            declared = [s.name for p in self._pipelines for s in p.schedules] if self._declares else None
-            self.worker_id = await registry.register_worker(
-                conn, name, now, versions=ids, steps=steps, schedules=declared
-            )
-        for pipeline, version in versions.items():
-            if not version.is_present:
-                log.warning("pipeline_version_old", pipeline=pipeline, version=version.id)
-        return versions
-
-    @property
-    def _declares(self) -> bool:
-        """Whether it declares schedules: a slice of a few jobs has the settings of its caller, not those of workers."""
-        return self._lanes is None
 
     def _steps(self) -> list[Step[Any, Any]]:
         """The steps of the queues that this worker serves."""
@@ -309,7 +284,7 @@ class Worker:
             spans=self._spans,
             only=self._lanes,
         )
-        self._wake_ups = WakeUps(me, s.poll_s, wake=self._claimer.wake, is_active=self._claimer.is_active)
+        self._wake_ups = WakeUps(me, s.poll_s, wake=self._claimer.wake, is_active=self._claimer.lanes.is_active)
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)
@@ -370,7 +345,7 @@ class Worker:
             ("claim", self._claimer.run()),
             ("claim", self._claimer.run()),
             ("claim", self._claimer.run_express()),
-            ("poll", self._claimer.poll()),
+            ("poll", self._claimer.polling.run()),
             ("settle", self._settler.run()),
             ("limited", self._limited.run()),
             ("overdue", every(0.05, "overdue", self._stop_overdue)),
@@ -419,7 +394,7 @@ class Worker:
     # -- events ---------------------------------------------------------------------------------------------------
 
     def _on_listening(self) -> None:
-        self._claimer.request_poll()
+        self._claimer.polling.request()
 
     def _on_message(self, payload: str) -> None:
         verb, *args = payload.split()
@@ -433,7 +408,7 @@ class Worker:
             for executor in self._executors.values():
                 executor.cancel_job(int(args[0]))
         elif verb == "queue":  # perhaps resumed or unparked
-            self._claimer.request_poll()
+            self._claimer.polling.request()
 
     def _on_capacity(self) -> None:
         self._claimer.on_capacity()
