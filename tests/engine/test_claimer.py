@@ -6,17 +6,23 @@ import asyncio
 import time
 from collections import Counter
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
 import pytest
 
-from forebay import Context, Pipeline
+from forebay import Context, Pipeline, Worker
 from forebay.engine.clock import Clock
 from forebay.engine.db import tasks
 from forebay.engine.db.tasks import LaneInfo
 from forebay.engine.work.busy_lanes import MARKED_FOR, BusyLanes
+from forebay.settings import Settings
 from forebay.testing import testbed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from forebay.engine.work.attempt import Attempt
 
 _SUBMIT = "select count(forebay.submit('quiet', '{}', 'owner ' || g)) from generate_series(1, $1::int) g"
 
@@ -87,12 +93,12 @@ async def test_a_poll_that_is_requested_keeps_to_the_share_of_the_time(
             began.append(time.monotonic())
             if len(began) == 3:
                 third.set()
-            claimer.request_poll()
+            claimer.polling.request()
             await asyncio.sleep(0.02)
             return []
 
         monkeypatch.setattr(tasks, "find_ready_lanes", slow)
-        claimer.request_poll()
+        claimer.polling.request()
         async with asyncio.timeout(60):
             await third.wait()
         assert min(later - earlier for earlier, later in pairwise(began)) >= 0.4
@@ -111,7 +117,7 @@ async def test_a_lane_that_a_wake_up_names_is_described_at_once_and_without_a_po
 
         monkeypatch.setattr(tasks, "find_ready_lanes", nothing)
         learned: asyncio.Queue[LaneInfo] = asyncio.Queue()
-        monkeypatch.setattr(bed.worker._claimer._lanes[step_id], "learn", learned.put_nowait)
+        monkeypatch.setattr(bed.worker._claimer.lanes.steps[step_id], "learn", learned.put_nowait)
         bed.worker._claimer.wake(step_id, lane_id)
         async with asyncio.timeout(60):
             assert (await learned.get()).priority == 7
@@ -135,7 +141,7 @@ async def test_owners_behind_a_paused_queue_cost_a_worker_nothing(
             await bed.worker.poll()
             await bed.run()
         assert claims == []
-        assert not any(lanes.active for lanes in bed.worker._claimer._lanes.values())
+        assert not any(lanes.active for lanes in bed.worker._claimer.lanes.steps.values())
         await conn.execute("select forebay.resume_queue('quiet')")
         await bed.run()
         assert await conn.fetchval("select count(*) from forebay.job where state = 'DONE'") == 1000
@@ -150,7 +156,7 @@ async def test_the_event_loop_is_free_while_many_lanes_are_found(
         claimer = bed.worker._claimer
         (step_id,) = bed.worker._executors
         turn, handled = 0, Counter[int]()
-        found = claimer._found
+        found = claimer.polling._found
 
         async def count_turns() -> None:
             nonlocal turn
@@ -166,9 +172,9 @@ async def test_the_event_loop_is_free_while_many_lanes_are_found(
             found(*args)
 
         monkeypatch.setattr(tasks, "find_ready_lanes", many)
-        monkeypatch.setattr(claimer, "_found", noted)
+        monkeypatch.setattr(claimer.polling, "_found", noted)
         turns = asyncio.create_task(count_turns())
-        await claimer.find_ready_lanes()
+        await claimer.polling.find_ready_lanes()
         turns.cancel()
         assert handled.total() == owners
         assert max(handled.values()) <= 250
@@ -201,9 +207,128 @@ async def test_a_step_without_tasks_does_not_wait_for_the_claims_of_another_step
         async with asyncio.timeout(60):
             for owners in (1, 2):  # a new lane for each of the two loops
                 await conn.fetchval(_SUBMIT, owners)
-                await claimer.find_ready_lanes()
+                await claimer.polling.find_ready_lanes()
                 await waiting.get()
             await quick.submit(conn, {}, owner="owner 1")
-            await claimer.find_ready_lanes()
+            await claimer.polling.find_ready_lanes()
             await ran.wait()
         go.set()
+
+
+async def test_the_first_tasks_of_a_step_are_not_claimed_together_with_the_backlog_of_another(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    slow, quick = quiet(), Pipeline[dict[str, Any]]("quick", dict)
+
+    @quick.step()
+    async def run(ctx: Context, value: dict[str, Any]) -> None: ...
+
+    async with testbed(dsn, [slow, quick], migrated=True) as bed:
+        claimer = bed.worker._claimer
+        busy, unused = sorted(bed.worker._executors.values(), key=lambda executor: executor.step.pipeline is quick)
+        await conn.fetchval(_SUBMIT, 1)
+        await quick.submit(conn, {}, owner="owner 1")
+        await claimer.polling.find_ready_lanes()
+        claimer._closed = False
+        busy.arriving = 1
+        assert {claim.step_id for claim in claimer._picker.pick()} == {busy.step_id}
+        assert {claim.step_id for claim in claimer._picker.pick_waiting()} == {unused.step_id}
+
+
+async def test_the_event_loop_is_free_while_many_tasks_are_claimed_and_settled(
+    dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts the leases that are handled between two turns of the event loop."""
+    async with testbed(dsn, [quiet()], migrated=True, settings=Settings(claim_min=2000)) as bed:
+        book, turn = bed.worker._leases, 0
+        added, ended = Counter[int](), Counter[int]()
+        add, settled = book.add, book.settled
+
+        async def count_turns() -> None:
+            nonlocal turn
+            while True:
+                turn += 1
+                await asyncio.sleep(0)
+
+        def noted_add(lease: tasks.Lease) -> None:
+            added[turn] += 1
+            add(lease)
+
+        def noted_settled(attempts: Sequence[Attempt]) -> None:
+            ended[turn] += len(attempts)
+            settled(attempts)
+
+        monkeypatch.setattr(book, "add", noted_add)
+        monkeypatch.setattr(book, "settled", noted_settled)
+        turns = asyncio.create_task(count_turns())
+        await conn.execute("select count(forebay.submit('quiet', '{}')) from generate_series(1, 3000)")
+        await bed.run()
+        turns.cancel()
+        assert (added.total(), ended.total()) == (3000, 3000)
+        assert max(added.values()) <= 500  # two claims arrive at a time
+        assert max(ended.values()) <= 1000  # two batches are settled at a time
+
+
+async def _listening(worker: Worker, but: object = None) -> None:
+    while worker._listener._conn in (None, but):  # noqa: ASYNC110 - another task connects
+        await asyncio.sleep(0.01)
+
+
+async def test_an_express_claim_needs_no_connection_of_the_pool(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    """While large claims and settles use all of them, the task of another owner starts."""
+    pipeline, ran = Pipeline[dict[str, Any]]("express", dict), asyncio.Event()
+
+    @pipeline.step()
+    async def run(ctx: Context, value: dict[str, Any]) -> None:
+        ran.set()
+
+    worker = Worker(dsn, [pipeline], settings=Settings(pool_size=2, poll_s=3600, sweep_s=3600))
+    running = asyncio.create_task(worker.run())
+    await worker.ready_or_failed(running)
+    try:
+        await _listening(worker)
+        await worker.wait_until_idle()
+        async with asyncio.timeout(60), worker._pool.acquire(), worker._pool.acquire():
+            await pipeline.submit(conn, {}, owner="ann")
+            await ran.wait()
+    finally:
+        worker.stop()
+        await running
+
+
+async def test_an_express_claim_that_fails_gives_the_listening_connection_up(
+    dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be half open. The pool serves the next try, and the worker listens again."""
+    pipeline, ran = Pipeline[dict[str, Any]]("express", dict), asyncio.Event()
+
+    @pipeline.step()
+    async def run(ctx: Context, value: dict[str, Any]) -> None:
+        ran.set()
+
+    used: list[object] = []
+    claim = tasks.claim
+
+    async def failing_once(conn: Any, *args: Any) -> list[tasks.Lease]:
+        used.append(conn)
+        if len(used) == 1:
+            raise TimeoutError
+        return await claim(conn, *args)
+
+    monkeypatch.setattr(tasks, "claim", failing_once)
+    worker = Worker(dsn, [pipeline], settings=Settings(poll_s=3600, sweep_s=3600))
+    running = asyncio.create_task(worker.run())
+    await worker.ready_or_failed(running)
+    try:
+        async with asyncio.timeout(60):
+            await _listening(worker)
+            await worker.wait_until_idle()
+            first = worker._listener._conn
+            await pipeline.submit(conn, {}, owner="ann")
+            await ran.wait()
+            await _listening(worker, but=first)
+        assert used[0] is first
+        assert used[1] is not first
+    finally:
+        worker.stop()
+        await running

@@ -16,7 +16,7 @@ import pytest
 from forebay import Limit, Pipeline, TaskInfo
 from forebay.engine.db import tasks
 from forebay.engine.db.registry import register
-from forebay.engine.work.claimer import Claimer
+from forebay.engine.work.claim_picking import ClaimPicker
 from forebay.engine.work.worker import Worker
 from forebay.settings import Settings
 from forebay.testing import ManualClock, testbed
@@ -292,7 +292,7 @@ async def test_keys_that_nobody_waits_for_are_forgotten(dsn: str, conn: asyncpg.
     async with testbed(dsn, [fetching([])], migrated=True) as bed:
         await submit_each(conn, pages("ann", 3), "ann")
         await bed.finish()
-        (keys,) = bed.worker._claimer._keys.values()
+        (keys,) = bed.worker._claimer.lanes.keys.values()
         lane_id = await conn.fetchval("select id from forebay.lane where limit_name <> ''")
         assert keys.lanes_of(lane_id) is not None  # as a description of the lane that comes late
         await bed.run()
@@ -327,14 +327,14 @@ async def test_keys_that_are_due_while_nothing_may_be_claimed_cost_no_time(
     dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     picks = 0
-    pick = Claimer._pick_of_keys
+    pick = ClaimPicker.pick_of_keys
 
-    def counted(claimer: Claimer) -> list[Claim]:
+    def counted(picker: ClaimPicker) -> list[Claim]:
         nonlocal picks
         picks += 1
-        return pick(claimer)
+        return pick(picker)
 
-    monkeypatch.setattr(Claimer, "_pick_of_keys", counted)
+    monkeypatch.setattr(ClaimPicker, "pick_of_keys", counted)
     async with testbed(dsn, [fetching([])], migrated=True) as bed:
         await submit_each(conn, pages("ann", 10), "ann")
         await bed.run()
@@ -525,7 +525,7 @@ async def test_a_wake_up_for_the_lane_of_a_key_claims_no_more_than_the_key_admit
         started.clear()
         worker = bed.worker
         worker._on_message(message)
-        assert worker._claimer._poll_requested, "the key of the lane is read before the lane is claimed from"
+        assert worker._claimer.polling.is_requested, "the key of the lane is read before the lane is claimed from"
         await bed.run()
         assert worker._claimer.has_line("site", "a.example")
         worker._on_message(message)

@@ -83,7 +83,7 @@ async def test_an_idle_worker_sends_few_statements(
 
     async with working(dsn, idle) as worker:
         await worker.wait_until_idle()
-        worker._claimer._pause = worker.settings.poll_s  # polls are more frequent at first
+        worker._claimer.polling._pause = worker.settings.poll_s  # polls are more frequent at first
         for method in ("fetch", "fetchrow", "fetchval", "execute"):
             count(method)
         began = time.monotonic()

@@ -120,7 +120,7 @@ async def test_a_result_is_being_saved(dsn: str, gate: Gate, conn: asyncpg.Conne
         async with conn.transaction():
             await conn.execute("select from forebay.item for update")
             (executor,) = ask.bed.worker._executors.values()
-            await ask.claim(lambda: executor.succeeded == 1)
+            await ask.claim(lambda: executor.ends.succeeded == 1)
             await ask.report()
             assert codes(await ask.item(job)) == ["settling"]
         await ask.bed.worker.drain()

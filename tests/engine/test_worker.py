@@ -598,19 +598,38 @@ async def test_short_tasks_of_a_high_priority_leave_others_a_turn(dsn: str) -> N
     async def spin(ctx: Context, value: dict[str, str]) -> None:
         order.append(value["of"])
         if len(order) == 100:
-            claimer._accept(late)
+            claimer._accept_some(late)
 
     async with testbed(dsn, [quick], migrated=True) as bed:
         claimer = bed.worker._claimer
         await quick.submit(bed.pool, {"of": "bob"}, owner="bob")
-        await claimer.find_ready_lanes()
-        ((step_id, lanes),) = claimer._lanes.items()
+        await claimer.polling.find_ready_lanes()
+        ((step_id, lanes),) = claimer.lanes.steps.items()
         async with bed.pool.acquire() as conn:
             wanted = [tasks.Claim(step_id, lane_id, 0, 1, 1) for lane_id in lanes.lanes]
             late += await tasks.claim(conn, claimer._worker_id, wanted, [], 600, bed.clock.stamp())
         await quick.submit_many(bed.pool, [{"of": "ann"}] * 3000, owner="ann", priority=100)
         await bed.run()
     assert 100 <= order.index("bob") < 2900
+
+
+async def test_a_slot_that_has_not_begun_is_held_by_nobody(dsn: str) -> None:
+    """The tasks of one owner arrive one after another before the first of them runs: none gets an extra slot."""
+    held = _Held(2)
+    async with testbed(dsn, [held.pipeline], migrated=True) as bed:
+        claimer, (executor,) = bed.worker._claimer, bed.worker._executors.values()
+        for _ in range(4):
+            await held.pipeline.submit(bed.pool, {"of": "ann"}, owner="ann")
+        await claimer.polling.find_ready_lanes()
+        async with bed.pool.acquire() as conn:
+            wanted = [tasks.Claim(executor.step_id, lane_id, 0, 4, 4) for lane_id in claimer.lanes.steps[1].lanes]
+            leases = await tasks.claim(conn, claimer._worker_id, wanted, [], 600, bed.clock.stamp())
+        for lease in leases:
+            claimer._accept_some([lease])
+        assert len(executor.slots) == 2
+        held.let_go("ann", 4)
+        await bed.run()
+    assert held.begun == ["ann"] * 4
 
 
 async def test_a_limit_that_has_shrunk_uses_up_none_of_the_reserve(dsn: str, conn: asyncpg.Connection[Any]) -> None:

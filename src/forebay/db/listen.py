@@ -15,40 +15,78 @@ if TYPE_CHECKING:
 
     import asyncpg
 
+    from forebay.db.pool import Connection
+
 log = get_logger("listener")
 
 CHANNEL = "forebay"
 
 
-async def listen(
-    dsn: str, on_message: Callable[[str], None], on_connected: Callable[[], None], *, check_every: float = 10
-) -> None:
-    """Pass every payload to `on_message`, forever. Messages that are sent while the connection is down are lost, so
-    `on_connected` is called after each connect: the caller should then read the tables."""
-    backoff = Backoff(0.1, 5)
-    while True:
-        try:
-            conn = await connect(dsn, name="forebay listener")
-        except DatabaseUnavailable as error:
-            pause = backoff.grow()
-            log.warning("listen_failed", error=str(error), pause=pause)
-            await asyncio.sleep(pause)
-            continue
-        backoff.reset()
-        ended = _ending(conn)
-        try:
-            await conn.add_listener(CHANNEL, lambda _conn, _pid, _channel, payload: on_message(str(payload)))
-            on_connected()
-            while not ended.is_set():
-                await wait_for(ended, check_every)
-                await conn.fetchval("select 1", timeout=check_every)  # fails on a half-open connection
-        except UNAVAILABLE as error:
-            log.warning("listen_lost", error=one_line(error))
-        finally:
-            conn.terminate()
+class Listener:
+    """Passes every payload to `on_message`. Messages that are sent while the connection is down are lost, so
+    `on_connected` is called after each connect: the caller should then read the tables.
 
+    What has to follow a message at once can use the same connection: it waits for no other user of a pool.
+    """
 
-def _ending(conn: asyncpg.Connection[asyncpg.Record]) -> asyncio.Event:
-    ended = asyncio.Event()
-    conn.add_termination_listener(lambda _conn: ended.set())
-    return ended
+    def __init__(
+        self,
+        dsn: str,
+        on_message: Callable[[str], None],
+        on_connected: Callable[[], None],
+        *,
+        check_every: float = 10,
+    ) -> None:
+        self._dsn = dsn
+        self._on_message = on_message
+        self._on_connected = on_connected
+        self._check_every = check_every
+        self._conn: asyncpg.Connection[asyncpg.Record] | None = None  # while it listens
+        self._is_used = False
+
+    async def run(self) -> None:
+        """Listen forever."""
+        backoff = Backoff(0.1, 5)
+        while True:
+            try:
+                conn = await connect(self._dsn, name="forebay listener")
+            except DatabaseUnavailable as error:
+                pause = backoff.grow()
+                log.warning("listen_failed", error=str(error), pause=pause)
+                await asyncio.sleep(pause)
+                continue
+            backoff.reset()
+            try:
+                await self._listen(conn)
+            except UNAVAILABLE as error:
+                log.warning("listen_lost", error=one_line(error))
+            finally:
+                self._conn, self._is_used = None, False
+                conn.terminate()
+
+    async def _listen(self, conn: asyncpg.Connection[asyncpg.Record]) -> None:
+        ended = asyncio.Event()
+        conn.add_termination_listener(lambda _conn: ended.set())
+        await conn.add_listener(CHANNEL, lambda _conn, _pid, _channel, payload: self._on_message(str(payload)))
+        self._conn = conn
+        self._on_connected()
+        while True:
+            await wait_for(ended, self._check_every)
+            if ended.is_set() or not self._is_used:
+                self._is_used = True
+                await conn.fetchval("select 1", timeout=self._check_every)  # fails on a half-open connection
+                self._is_used = False
+
+    def take(self) -> Connection | None:
+        """The connection for one statement; None if it is down or in use. The caller gives it back."""
+        if self._conn is None or self._is_used or self._conn.is_closed():
+            return None
+        self._is_used = True
+        return self._conn
+
+    def give_back(self, conn: Connection) -> bool:
+        """Return whether it is the connection of this listener."""
+        if conn is not self._conn:
+            return False
+        self._is_used = False
+        return True

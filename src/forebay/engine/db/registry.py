@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.calls import execute, fetch, fetch_value
+from forebay.db.calls import execute, fetch, fetch_row, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.engine.db.sql import load
 
@@ -75,12 +75,11 @@ async def report_status(
     *,
     last_error: str | None = None,
     stopped: bool = False,
-) -> set[str]:
-    """Write a worker's status and the time of its last sign of life; return the parked queues."""
-    parked = await fetch_value(
-        pool, load("report_worker"), worker_id, json.dumps(stats), stale, now, stopped, last_error
-    )
-    return set(parked or ())
+) -> tuple[set[str], list[int]]:
+    """Write a worker's status and the time of its last sign of life; return the parked queues, and the live workers
+    that run some of the same steps."""
+    row = await fetch_row(pool, load("report_worker"), worker_id, json.dumps(stats), stale, now, stopped, last_error)
+    return (set(), []) if row is None else (set(row[0]), row[1])
 
 
 async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetime | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _RECORD = chr(30)
+_YIELD_EVERY = 500  # leases after which a claim yields to the event loop
 
 
 @dataclass(slots=True)
@@ -118,7 +120,12 @@ async def claim(
         lease_s,
         now,
     )
-    return [_lease(row) for row in rows]
+    leases: list[Lease] = []
+    for start in range(0, len(rows), _YIELD_EVERY):
+        if start:
+            await asyncio.sleep(0)
+        leases += [_lease(row) for row in rows[start : start + _YIELD_EVERY]]
+    return leases
 
 
 def _lease(row: asyncpg.Record) -> Lease:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from forebay.engine.declare.step import StepKind
 from forebay.engine.limits.client import LimitReached
 from forebay.engine.work.attempt import HELD_BACK, Attempt, begin_wait, end_wait, report_error, report_outcome
-from forebay.engine.work.claim_size import ClaimSize
+from forebay.engine.work.ended_attempts import EndedAttempts
 from forebay.engine.work.task_queue import TaskQueue
 from forebay.errors import TransientError
-from forebay.tuning import Concurrency, FailureSpike
-from forebay.types import ErrorClass, Wait
+from forebay.tuning import Concurrency
+from forebay.types import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from forebay.engine.declare.step import Step
     from forebay.engine.limits.client import LimitClient, Permits
     from forebay.engine.work.arguments import StepArguments
+    from forebay.engine.work.claim_size import ClaimSize
+    from forebay.engine.work.turns import Turns
 
-_PRESSURE = (ErrorClass.THROTTLED, ErrorClass.TRANSIENT)
 _NEVER = float("inf")
-_YIELD_AFTER = 0.002  # seconds after which a slot yields to the event loop
-# Seconds that a lane is charged for a task that a limit holds back. The time in which the task waited is not charged:
-# other tasks of the lane, which the limit admits, would then wait behind all other lanes.
-_HELD_BACK_COST = 0.001
+_YIELD_AFTER = 0.002  # seconds after which a slot waits for its next turn
 _PATIENCE = 0.1  # seconds that an owner who runs nothing waits for a slot that several other owners hold
 
 
@@ -57,6 +55,7 @@ class StepExecutor:
         limits: LimitClient,
         clock: Clock,
         size: ClaimSize,
+        turns: Turns,
         reserve: int = 0,
     ) -> None:
         """`on_ended` is told the slot time of tasks that ended (lane, number, seconds), `on_dropped` which tasks will
@@ -66,15 +65,9 @@ class StepExecutor:
         self.step_id = step_id
         self.queue = TaskQueue()
         self.concurrency = Concurrency(*step.concurrency)
-        self.spike = FailureSpike()
         self.size = size
         self.running: set[Attempt] = set()
-        self.failed = 0
-        self._succeeded = 0  # successful attempts that were reported to the controllers, or need not be
-        self._unfinished = 0  # neither successful nor failed: throttled, snoozed, released
-        self._succeeded_s = 0.0  # total time of the successful attempts
-        self.last_ended = 0.0  # epoch seconds
-        self.last_error: tuple[float, str] | None = None
+        self.arriving = 0  # claimed tasks that are not in the queue yet
         self.slots: set[asyncio.Task[None]] = set()
         self.is_shared = step.concurrency[1] > 1  # with a concurrency of 1, tasks never run at the same time
         self._reserve = reserve if self.is_shared else 0
@@ -85,15 +78,15 @@ class StepExecutor:
         self._report = report
         self._on_capacity = on_capacity
         self._on_ended = on_ended
+        self.ends = EndedAttempts(clock, self.concurrency, size, self._charge)
         self._on_dropped = on_dropped
-        self._used: dict[int, tuple[int, float]] = {}  # ended tasks and their slot time, by lane, not yet reported
         self._last_end = 0.0  # of an attempt, monotonic
         self._refill_at = 0  # queue length at which to claim more
-        self._unreported = 0  # successes not yet reported to the controllers, and their time
-        self._unreported_s = 0.0
         self._services = services
         self._limits = limits
         self._clock = clock
+        self._turns = turns
+        self._is_continuous = False  # the tasks of the step do not suspend, as far as is known
         self._timeout = _NEVER if step.timeout is None else step.timeout
         self._is_on_thread = step.kind is StepKind.THREAD
         self._filling: asyncio.Event | None = None  # set when tasks come, while a slot waits for a fuller batch
@@ -101,7 +94,7 @@ class StepExecutor:
     def capacity(self, share: float = 1.0) -> int:
         """How many more tasks this step wants locally: `share` of the usual number while the machine is overloaded, but
         at least as many as the step may run concurrently."""
-        more = self._wanted(share) - self.queue.size - len(self.running)
+        more = self._wanted(share) - self.waiting - len(self.running)
         return max(more, (self.step.batch_size or 1) - self.queue.size) if self._lingers else more
 
     def _wanted(self, share: float) -> int:
@@ -113,29 +106,19 @@ class StepExecutor:
         return min(self.concurrency.value, self._wanted(share))
 
     @property
+    def waiting(self) -> int:
+        """The number of claimed tasks that have not started."""
+        return self.queue.size + self.arriving
+
+    @property
     def is_idle(self) -> bool:
         """Whether the step has no task in this worker."""
-        return not self.running and not self.queue.size
+        return not self.running and not self.waiting
 
     def spare_reserve(self, share: float) -> int:
         """How many tasks of owners who run nothing could use extra slots, while all regular slots are in use."""
         is_full = len(self.running) >= self.slots_at(share)
         return self._reserve - len(self._newcomers) - self.queue.size if is_full else 0
-
-    @property
-    def succeeded(self) -> int:
-        """The number of successful attempts."""
-        return self._succeeded + self._unreported
-
-    @property
-    def busy_s(self) -> float:
-        """The total time of the successful attempts."""
-        return self._succeeded_s + self._unreported_s
-
-    @property
-    def ended(self) -> int:
-        """The number of ended attempts, successful or not."""
-        return self.succeeded + self.failed + self._unfinished
 
     def start_slots(self) -> None:
         """Start as many slots as the queue needs."""
@@ -146,8 +129,11 @@ class StepExecutor:
         free = self.concurrency.value - len(self.slots)
         per_slot = 1 if self.size.item_s.mean is None else max(1, int(_YIELD_AFTER / max(self.size.item_s.mean, 1e-7)))
         batch = self.step.batch_size or 1
-        for _ in range(min(free, -(-self.queue.size // (per_slot * batch)))):
-            self._start(self._slot())
+        wanted = min(free, -(-self.queue.size // (per_slot * batch)))
+        if self._is_continuous:  # one slot is enough; the second finds out when tasks begin to suspend
+            wanted = min(wanted, 2 - len(self.slots))
+        for _ in range(wanted):
+            self._start(self._slot_in_turn() if self._is_continuous and self.slots else self._slot())
         self._refill_at = self.queue.size // 2
 
     def _start(self, slot: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -172,7 +158,7 @@ class StepExecutor:
             busy.add(task[0].owner_id)
             self._start(self._slot_of_newcomer(task))
             spare -= 1
-        if free > 0:
+        if free > 0 or len(self.running) < self.concurrency.value:  # a slot that has not begun takes the next task
             return
         is_filled = max(self._held.values(), default=0) >= self.concurrency.value
         if not is_filled and time.monotonic() - self._last_end < _PATIENCE:
@@ -200,6 +186,17 @@ class StepExecutor:
             return task
         return self.queue.pop_shared(self._held, self.concurrency.value - 1) if self.is_shared else self.queue.pop()
 
+    async def _slot_in_turn(self) -> None:
+        await self._wait_for_turn()
+        if self.queue.size:
+            await self._slot()
+
+    async def _wait_for_turn(self) -> None:
+        await self._turns.wait(self.step_id)
+        if self.running:  # a task of another slot, which has suspended
+            self._is_continuous = False
+            self.start_slots()
+
     async def _slot(self) -> None:
         me = asyncio.current_task()
         assert me is not None  # noqa: S101 - a coroutine always runs in a task here
@@ -212,6 +209,7 @@ class StepExecutor:
             if self.queue.size <= self._refill_at:
                 self._refill_at = -1  # report only once
                 self._on_capacity()
+            self._turns.last = me
             if size is None:
                 now = await self._attempt(me, *task, now)
             else:
@@ -225,11 +223,20 @@ class StepExecutor:
                 self._learn()
                 if len(self.slots) > self.concurrency.value:
                     break
-                await asyncio.sleep(0)
+                await self._yield(me)
                 yields += 1  # at every second yield: short tasks of a high priority neither starve others nor starve
                 began = now = time.monotonic()
         self._learn()
         self._on_capacity()
+
+    async def _yield(self, slot: asyncio.Task[Any]) -> None:
+        """Let the event loop run. A slot that has run without a break waits for its turn, because several of them would
+        hold the event loop one after another. Otherwise its tasks wait for something, and others have run meanwhile."""
+        self._is_continuous = self._turns.last is slot
+        if self._is_continuous:
+            await self._wait_for_turn()
+        else:
+            await asyncio.sleep(0)
 
     @property
     def _lingers(self) -> bool:
@@ -303,12 +310,7 @@ class StepExecutor:
         if has_waited:
             end_wait(attempt)
         ended = self._last_end = time.monotonic()
-        self._note_used(lease.lane_id, ended - began if attempt.outcome != HELD_BACK else _HELD_BACK_COST)
-        if attempt.outcome is None:
-            self._unreported += 1
-            self._unreported_s += ended - began
-        else:
-            self._note_other_end(attempt, ended - began)
+        self.ends.add(attempt, ended - began)
         self._report(attempt)
         return ended
 
@@ -353,38 +355,9 @@ class StepExecutor:
                 _forget_cancellation(slot)
         ended = self._last_end = time.monotonic()
         for attempt in attempts:
-            self._note_used(
-                attempt.lease.lane_id,
-                (ended - began) / len(tasks) if attempt.outcome != HELD_BACK else _HELD_BACK_COST,
-            )
-            if attempt.outcome is None:
-                self._unreported += 1
-                self._unreported_s += (ended - began) / len(tasks)
-            else:
-                self._note_other_end(attempt, (ended - began) / len(tasks))
+            self.ends.add(attempt, (ended - began) / len(tasks))
             self._report(attempt)
         return ended
-
-    def _note_other_end(self, attempt: Attempt, seconds: float) -> None:
-        if attempt.outcome == HELD_BACK:
-            return
-        attempt.seconds = seconds
-        if attempt.error_class in _PRESSURE:
-            self.concurrency.add_pressure()
-        if attempt.error_class is ErrorClass.TRANSIENT:
-            self.spike.add(failed=1)
-            if attempt.retry_in is not None:
-                attempt.retry_in *= self.spike.spacing
-        if attempt.outcome not in ("SKIPPED", "NOT_FOUND", "ERROR"):
-            self._unfinished += 1
-            return
-        self.last_ended = self._clock.time()
-        if attempt.outcome == "ERROR":
-            self.failed += 1
-            self.last_error = (self.last_ended, attempt.reason or "")
-        else:
-            self._succeeded += 1
-            self._succeeded_s += seconds
 
     async def _call_batch(self, attempts: list[Attempt], tasks: list[tuple[Lease, int]]) -> None:
         inputs: list[Any] = []
@@ -440,29 +413,13 @@ class StepExecutor:
         else:
             self._held[owner_id] -= 1
 
-    def _note_used(self, lane_id: int, seconds: float) -> None:
-        count, used = self._used.get(lane_id, (0, 0.0))
-        self._used[lane_id] = (count + 1, used + seconds)
-
-    def _charge_lanes(self) -> None:
-        """Charge lanes for the slot time since the last call."""
-        used, self._used = self._used, {}
-        for lane_id, (count, seconds) in used.items():
-            self.queue.ended(lane_id, count, seconds)
-            self._on_ended(lane_id, count, seconds)
+    def _charge(self, lane_id: int, count: int, seconds: float) -> None:
+        """Charge a lane for the slot time of tasks that have ended."""
+        self.queue.ended(lane_id, count, seconds)
+        self._on_ended(lane_id, count, seconds)
 
     def _learn(self) -> None:
-        """Report what ended since the last call: the slot time to the lanes, the successes to the controllers."""
-        if self._used:
-            self._charge_lanes()
-        if self._unreported:
-            self._succeeded += self._unreported
-            self._succeeded_s += self._unreported_s
-            self.last_ended = self._clock.time()
-            self.size.add(self._unreported_s / self._unreported)
-            self.concurrency.add(self._unreported, self._unreported_s, len(self.slots))
-            self.spike.add(succeeded=self._unreported)
-            self._unreported, self._unreported_s = 0, 0.0
+        self.ends.learn(len(self.slots))
 
     def stop_overdue(self, now: float) -> None:
         """Stop attempts that are past their deadline."""
@@ -506,10 +463,10 @@ class StepExecutor:
             "limits": [_describe_limit(limit) for limit in self.step.limits],
             "lingers": lingers,
             "queued": self.queue.size,
-            "ended": self.ended,
+            "ended": self.ends.total,
             "claim": self.size.describe(self.concurrency.value),
             "concurrency": self.concurrency.describe(),
-            "failures": self.spike.describe(),
+            "failures": self.ends.spike.describe(),
         }
 
 

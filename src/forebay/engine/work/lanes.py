@@ -278,6 +278,11 @@ class StepLanes:
         return [self._claim(lane, 1) for lane in lanes]
 
     @property
+    def is_claiming(self) -> bool:
+        """Whether a claim is in progress."""
+        return bool(self._claims)
+
+    @property
     def has_priorities(self) -> bool:
         """Whether lanes of several priorities are active."""
         return len(self._counts) > 1

@@ -77,7 +77,7 @@ class QueueParking:
             self.parked.add(queue)  # the next success tries again
             raise
         log.info("queue_unparked", queue=queue)
-        self._claimer.request_poll()
+        self._claimer.polling.request()
 
     def _queue_of(self, attempt: Attempt) -> str:
         return self._executors[attempt.lease.step_id].step.queue

@@ -41,7 +41,7 @@ class RecentWork:
 
     def describe(self, executors: Collection[StepExecutor]) -> dict[str, Any]:
         for executor in executors:
-            self._count(executor.step.label, executor.succeeded, executor.failed)
+            self._count(executor.step.label, executor.ends.succeeded, executor.ends.failed)
         outcomes, seconds = self._outcomes.totals()
         steps = sorted({label for label, _ in outcomes})
         return {

@@ -30,6 +30,7 @@ _FULL_BYTES = 64 << 20
 _WRITE_LOSSES = 3  # times that the writes of a report fail without an answer until the report is considered the cause
 _INTERNAL_ERRORS = 3  # internal errors of the server in a row until one of the reports is considered the cause
 _BATCH_BESIDE = 500  # reports that justify a second batch while the first is in progress
+_YIELD_EVERY = 500  # reports after which a batch yields to the event loop
 
 
 class _UnsettledError(Exception):
@@ -51,9 +52,12 @@ class Settler:
         *,
         timeout: float,
         throttled_for: float,
+        on_saved: Callable[[Sequence[Attempt]], None],
         on_settled: Callable[[Sequence[Attempt], Settled], None],
         solo_steps: set[int],
     ) -> None:
+        """`on_saved` is told which reports are in the database, in several calls for a large batch; then `on_settled`
+        is told what follows from all of them."""
         self.settled = 0
         self.stale = 0
         self._pool = pool
@@ -62,6 +66,7 @@ class Settler:
         self._timeout = timeout
         self._throttled_for = throttled_for
         self._writer = Writer()
+        self._on_saved = on_saved
         self._on_settled = on_settled
         self._solo = solo_steps  # single-step pipelines: an item cannot be in a batch twice
         self._waiting: deque[Attempt] = deque()
@@ -174,7 +179,7 @@ class Settler:
             await self._isolate(batch, error, again=again or bool(repeats))
         else:
             # After a retry, a report that looks stale may have been settled by the first try, whose response was lost.
-            self.finish(batch, settled, count_stale=not (again or repeats))
+            await self.finish(batch, settled, count_stale=not (again or repeats))
 
     async def _in_transaction(self, batch: list[Attempt], *, again: bool) -> Settled:
         async with self._pool.acquire() as conn:
@@ -255,6 +260,7 @@ class Settler:
         if report.outcome is not None and report.result is None and not report.writes:
             # Heartbeats no longer renew the lease of a dropped report: it expires, and the task runs again.
             log.critical("report_lost", job=report.lease.job_id, item=report.n, error=one_line(error))
+            self._on_saved(batch)
             self._on_settled(batch, tasks.Settled(0, [], [], []))
             return
         step = report.lease.step_id
@@ -263,8 +269,12 @@ class Settler:
         _fail_report(report, error)
         await self._settle([report], again=again)
 
-    def finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool = True) -> None:
+    async def finish(self, batch: list[Attempt], settled: Settled, *, count_stale: bool = True) -> None:
         """Count reports that were settled, and tell the worker."""
+        for start in range(0, len(batch), _YIELD_EVERY):
+            if start:
+                await asyncio.sleep(0)
+            self._on_saved(batch[start : start + _YIELD_EVERY])
         if self._losses:
             for report in batch:
                 self._losses.pop((report.lease.token, report.n), None)
@@ -278,6 +288,8 @@ class Settler:
         """The columns of the settle. A task that was throttled for too long fails; only throttled tasks pay for this
         check."""
         columns = self._columns(batch)
+        if len(batch) > _YIELD_EVERY:
+            await asyncio.sleep(0)  # encoding the columns takes as long as collecting them
         if "THROTTLED" not in columns.outcomes and "SNOOZED" not in columns.outcomes:
             return columns
         asked = [r for r in batch if (r.outcome == "THROTTLED" and r.error_class is not None) or r.outcome == "SNOOZED"]

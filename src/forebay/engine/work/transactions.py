@@ -157,7 +157,7 @@ class StepTransactions:
                 if settled is not None:
                     await own.commit()
             if settled is not None:
-                self._settler.finish([attempt], settled)
+                await self._settler.finish([attempt], settled)
                 return True
             _drop_result(attempt)
             attempt.fail("RELEASED", reason="its lease was lost", retry_in=0.0, counts_as_attempt=False)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate
-from forebay.db.listen import listen
+from forebay.db.listen import Listener
 from forebay.db.measured_pool import open_measured_pool
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.db import changes, registry
+from forebay.engine.db import registry
 from forebay.engine.declare.loading import parts_needed
 from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
-from forebay.engine.maintenance import schedules
 from forebay.engine.maintenance.leader import Leader
 from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.processes.pool import ProcessPool
@@ -37,6 +35,7 @@ from forebay.engine.work.machine import Machine
 from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.progress import ProgressBook
 from forebay.engine.work.recent_work import RecentWork
+from forebay.engine.work.registration import register
 from forebay.engine.work.settler import Settler
 from forebay.engine.work.slices import AwaitedJobs, wait_for_first
 from forebay.engine.work.status import describe_steps, last_error
@@ -45,6 +44,8 @@ from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.task_infos import TaskInfos
 from forebay.engine.work.threads import Threads, threads_needed
 from forebay.engine.work.transactions import StepTransactions
+from forebay.engine.work.turns import Turns
+from forebay.engine.work.wake_ups import WakeUps
 from forebay.errors import one_line
 from forebay.log import get_logger, is_debug_enabled, use_level
 from forebay.settings import Settings
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 
     from forebay.db.measured_pool import MeasuredPool
-    from forebay.db.pool import Connection, Pool
+    from forebay.db.pool import Pool
     from forebay.engine.db.registry import Version
     from forebay.engine.db.tasks import Settled, Woken
     from forebay.engine.declare.pipeline import Pipeline
@@ -100,6 +101,7 @@ class Worker:
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
         self._machine = Machine()
+        self._turns = Turns()
         self._reported_at = 0.0  # monotonic
         self._settled_at_report = 0
         self._recent = RecentWork()
@@ -179,7 +181,7 @@ class Worker:
 
     async def poll(self) -> None:
         """Poll for ready tasks now."""
-        await self._claimer.find_ready_lanes()
+        await self._claimer.polling.find_ready_lanes()
 
     async def drain(self) -> None:
         """Claim until nothing is left to do, then close again."""
@@ -189,7 +191,7 @@ class Worker:
 
     def next_start(self) -> float | None:
         """After how many seconds the next task that waits for a key of a limit may start; None if none waits."""
-        return self._claimer.next_start()
+        return self._claimer.lanes.next_start()
 
     async def sweep(self) -> None:
         """Run the periodic maintenance now."""
@@ -202,42 +204,18 @@ class Worker:
     async def _begin(self) -> None:
         async with self._pool.acquire() as conn:
             await migrate.check(conn, parts_needed(self._pipelines))
-            versions = await self._register(conn)
-            if self._declares:
-                # A worker of an old release must not change the schedules of the present one.
-                present = [pipeline for pipeline in self._pipelines if versions[pipeline.name].is_present]
-                await schedules.put_declared(conn, present, self.clock.stamp() or await changes.clock(conn))
-        self._assemble(versions)
+            # A slice of a few jobs has the settings of its caller, not those of workers: it declares no schedules.
+            registered = await register(
+                conn, self._pipelines, self._steps(), self.clock.stamp(), declares=self._lanes is None
+            )
+        self.worker_id = registered.worker_id
+        self._assemble(registered.versions)
         try:
             await self._sweeper.make_partitions()
         except UNAVAILABLE as error:  # another worker is creating them; the sweep tries again
             log.info("partitions_not_made", error=one_line(error))
         steps = [f"{executor.step.pipeline.name}.{executor.step.name}" for executor in self._executors.values()]
         log.info("worker_started", worker=self.worker_id, steps=steps)
-
-    async def _register(self, conn: Connection) -> dict[str, Version]:
-        """In one transaction, so that a worker that registers another version sees that this one is alive."""
-        name, now = f"{socket.gethostname()}:{os.getpid()}", self.clock.stamp()
-        async with conn.transaction():
-            by_name = sorted(
-                self._pipelines, key=lambda pipeline: pipeline.name
-            )  # in one order: two workers never deadlock
-            versions = {p.name: await registry.register(conn, p.definition(), now) for p in by_name}
-            steps = [versions[step.pipeline.name].steps[step.name] for step in self._steps()]
-            ids = [version.id for version in versions.values()]
-            declared = [s.name for p in self._pipelines for s in p.schedules] if self._declares else None
-            self.worker_id = await registry.register_worker(
-                conn, name, now, versions=ids, steps=steps, schedules=declared
-            )
-        for pipeline, version in versions.items():
-            if not version.is_present:
-                log.warning("pipeline_version_old", pipeline=pipeline, version=version.id)
-        return versions
-
-    @property
-    def _declares(self) -> bool:
-        """Whether it declares schedules: a slice of a few jobs has the settings of its caller, not those of workers."""
-        return self._lanes is None
 
     def _steps(self) -> list[Step[Any, Any]]:
         """The steps of the queues that this worker serves."""
@@ -274,6 +252,7 @@ class Worker:
             clock,
             timeout=2 * s.command_timeout_s,
             throttled_for=s.throttled_for_s,
+            on_saved=self._on_saved,
             on_settled=on_settled,
             solo_steps=solo,
         )
@@ -289,6 +268,7 @@ class Worker:
         self._failures = FailureLog(self._executors)
         self._leases = LeaseBook(pool, me, s, clock, self._executors)
         self._heartbeat = Heartbeat(self._dsn, me, s, clock, self._leases)
+        self._listener = Listener(self._dsn, self._on_message, self._on_listening)
         self._claimer = Claimer(
             pool,
             me,
@@ -301,9 +281,12 @@ class Worker:
             machine=self._machine,
             names=StepNames(pool, [version.id for version in versions.values()], 2 * s.command_timeout_s),
             infos=TaskInfos(pool, {i: e.step for i, e in self._executors.items()}, 2 * s.command_timeout_s),
+            # A pooler may give each statement of this connection to another session.
+            listener=self._listener if s.listen and s.prepared_statements else None,
             spans=self._spans,
             only=self._lanes,
         )
+        self._wake_ups = WakeUps(me, s.poll_s, wake=self._claimer.wake, is_active=self._claimer.lanes.is_active)
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)
@@ -334,6 +317,7 @@ class Worker:
             limits=self._limits,
             clock=self.clock,
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
+            turns=self._turns,
             reserve=s.owner_reserve,
         )
 
@@ -363,7 +347,7 @@ class Worker:
             ("claim", self._claimer.run()),
             ("claim", self._claimer.run()),
             ("claim", self._claimer.run_express()),
-            ("poll", self._claimer.poll()),
+            ("poll", self._claimer.polling.run()),
             ("settle", self._settler.run()),
             ("limited", self._limited.run()),
             ("overdue", every(0.05, "overdue", self._stop_overdue)),
@@ -379,11 +363,12 @@ class Worker:
         if self._claimer.has_keys:
             loops.append(("claim", self._claimer.run_keys()))
         if self.settings.listen:
-            loops.append(("listen", listen(self._dsn, self._on_message, self._claimer.request_poll)))
+            loops.append(("listen", self._listener.run()))
         return loops
 
     async def _shut_down(self) -> None:
         """Finish running tasks within the grace period, release the rest."""
+        self._wake_ups.close()
         self._claimer.stop()
         await asyncio.wait(self._claiming, timeout=5)  # a claim in progress returns leases that must be released
         for executor in self._executors.values():
@@ -410,11 +395,14 @@ class Worker:
 
     # -- events ---------------------------------------------------------------------------------------------------
 
+    def _on_listening(self) -> None:
+        self._claimer.polling.request()
+
     def _on_message(self, payload: str) -> None:
         verb, *args = payload.split()
         if verb == "ready":
             step_id, lane_id, seq = (int(arg) for arg in args)
-            self._claimer.wake(step_id, lane_id, seq)
+            self._wake_ups.add(step_id, lane_id, seq)
         elif verb == "key":
             step_id, lane_id, seq = (int(arg) for arg in args)
             self._claimer.wake_key(step_id, lane_id, seq)
@@ -422,7 +410,7 @@ class Worker:
             for executor in self._executors.values():
                 executor.cancel_job(int(args[0]))
         elif verb == "queue":  # perhaps resumed or unparked
-            self._claimer.request_poll()
+            self._claimer.polling.request()
 
     def _on_capacity(self) -> None:
         self._claimer.on_capacity()
@@ -453,9 +441,11 @@ class Worker:
         if not self._leases:
             self._claimer.on_capacity()
 
-    def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
+    def _on_saved(self, batch: Sequence[Attempt]) -> None:
         self._leases.settled(batch)
         self._recent.add(batch)
+
+    def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
         if settled.finished_jobs:
             job_log.log_finished(settled.finished_jobs)
             self._awaited.remove(settled.finished_jobs)
@@ -499,7 +489,7 @@ class Worker:
         about["held_s"] = round(self._claimer.held_s, 1)
         about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
         # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.
-        self._parking.parked = await registry.report_status(
+        self._parking.parked, workers = await registry.report_status(
             self._pool,
             self.worker_id,
             about,
@@ -508,6 +498,7 @@ class Worker:
             last_error=last_error(executors),
             stopped=stopped,
         )
+        self._wake_ups.set_workers(workers)
 
 
 def _spans(pool: Pool, clock: Clock) -> Spans | None:

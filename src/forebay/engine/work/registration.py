@@ -1,0 +1,70 @@
+"""Registers a worker when it starts: the versions of its pipelines, its own row, and the schedules that it declares."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from forebay.engine.db import changes, registry
+from forebay.engine.maintenance import schedules
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from forebay.db.pool import Connection
+    from forebay.engine.db.registry import Version
+    from forebay.engine.declare.pipeline import Pipeline
+    from forebay.engine.declare.step import Step
+
+log = get_logger("worker")
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A registered worker, and the versions of its pipelines by name."""
+
+    worker_id: int
+    versions: dict[str, Version]
+
+
+async def register(
+    conn: Connection,
+    pipelines: Sequence[Pipeline[Any]],
+    steps: Sequence[Step[Any, Any]],
+    now: datetime | None,
+    *,
+    declares: bool,
+) -> Registration:
+    """Register a worker that runs these steps. `declares`: whether it declares the schedules of its pipelines."""
+    declared = [schedule.name for pipeline in pipelines for schedule in pipeline.schedules] if declares else None
+    registered = await _register(conn, pipelines, steps, now, declared)
+    for pipeline, version in registered.versions.items():
+        if not version.is_present:
+            log.warning("pipeline_version_old", pipeline=pipeline, version=version.id)
+    if declares:
+        # A worker of an old release must not change the schedules of the present one.
+        present = [pipeline for pipeline in pipelines if registered.versions[pipeline.name].is_present]
+        await schedules.put_declared(conn, present, now or await changes.clock(conn))
+    return registered
+
+
+async def _register(
+    conn: Connection,
+    pipelines: Sequence[Pipeline[Any]],
+    steps: Sequence[Step[Any, Any]],
+    now: datetime | None,
+    declared: list[str] | None,
+) -> Registration:
+    """In one transaction, so that a worker that registers another version sees that this one is alive."""
+    name = f"{socket.gethostname()}:{os.getpid()}"
+    async with conn.transaction():
+        by_name = sorted(pipelines, key=lambda pipeline: pipeline.name)  # in one order: two workers never deadlock
+        versions = {p.name: await registry.register(conn, p.definition(), now) for p in by_name}
+        step_ids = [versions[step.pipeline.name].steps[step.name] for step in steps]
+        ids = [version.id for version in versions.values()]
+        worker_id = await registry.register_worker(conn, name, now, versions=ids, steps=step_ids, schedules=declared)
+    return Registration(worker_id, versions)
