@@ -79,11 +79,12 @@ class ClaimPicker:
             if not lanes.active:
                 continue
             served, owners = self._leases.served(executor.step_id), self._filled_by(executor)
+            slots = executor.slots_at(self._machine.share)
             if served or owners:
-                capacity = self._within_limits(executor, executor.concurrency.value)
+                capacity = self._within_limits(executor, slots)
                 claims += lanes.pick_waiting(capacity, served, () if served else owners)
             elif executor.is_idle:  # the other loops may be in the middle of large claims of other steps
-                few = max(executor.concurrency.value, executor.step.batch_size or 1)
+                few = max(slots, executor.step.batch_size or 1)
                 claims += lanes.pick_waiting(self._within_limits(executor, few), served)
             elif (spare := executor.spare_reserve(self._machine.share)) > 0:  # several owners hold all slots
                 capacity = self._within_limits(executor, spare)
