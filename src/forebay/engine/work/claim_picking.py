@@ -82,13 +82,15 @@ class ClaimPicker:
             slots = executor.slots_at(self._machine.share)
             if served or owners:
                 capacity = self._within_limits(executor, slots)
-                claims += lanes.pick_waiting(capacity, served, () if served else owners)
+                holding = self._leases.lanes(executor.step_id)
+                claims += lanes.pick_waiting(capacity, served, () if served else owners, holding)
             elif executor.is_idle:  # the other loops may be in the middle of large claims of other steps
                 few = max(slots, executor.step.batch_size or 1)
                 claims += lanes.pick_waiting(self._within_limits(executor, few), served)
             elif (spare := executor.spare_reserve(self._machine.share)) > 0:  # several owners hold all slots
                 capacity = self._within_limits(executor, spare)
-                claims += lanes.pick_waiting(capacity, served, self._leases.holders(executor.step_id))
+                holders, holding = self._leases.holders(executor.step_id), self._leases.lanes(executor.step_id)
+                claims += lanes.pick_waiting(capacity, served, holders, holding)
             if executor.is_shared and (holders := self._leases.holders(executor.step_id)) and self._may_start(executor):
                 claims += lanes.pick_outranked(holders)
             if lanes.has_priorities and self._may_start(executor):

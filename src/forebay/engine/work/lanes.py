@@ -246,16 +246,22 @@ class StepLanes:
             for lane, share in zip(ready, shares, strict=True)
         ]
 
-    def pick_waiting(self, capacity: int, served: Container[int], owners: Container[int] = ()) -> list[Claim]:
+    def pick_waiting(
+        self, capacity: int, served: Container[int], owners: Container[int] = (), holding: Container[int] = ()
+    ) -> list[Claim]:
         """A few tasks of lanes that have almost none in this worker and belong to none of these owners: they do not
         wait for capacity behind the tasks of others. A lane that turns out to have many tasks is then served like the
-        others."""
+        others. A lane that has tasks here (`holding`) and whose owner is not known yet may belong to one of them."""
         if not self.active or capacity < 1:
             return []
         waiting = self._pop(
             self._top(),
             min(capacity, _FEW),
-            lambda lane: lane.lane_id not in served and lane.owner_id not in owners,
+            lambda lane: (
+                lane.lane_id not in served
+                and lane.owner_id not in owners
+                and (lane.known or lane.lane_id not in holding)
+            ),
         )
         return [self._claim(lane, max(1, capacity // len(waiting))) for lane in waiting]
 

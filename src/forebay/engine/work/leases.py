@@ -70,6 +70,10 @@ class LeaseBook:
         """The owners who have at least as many tasks of this step here as it has slots."""
         return {owner_id for owner_id, count in self._owners[step_id].items() if count >= slots}
 
+    def lanes(self, step_id: int) -> Collection[int]:
+        """The lanes that have any task of this step here."""
+        return self._tasks[step_id].keys()
+
     def holders(self, step_id: int) -> Collection[int]:
         """The owners who have any task of this step here."""
         return self._owners[step_id].keys()
