@@ -50,7 +50,7 @@ class ClaimPicker:
             return claims
         for executor in self._order:
             capacity, lanes = executor.capacity(self._machine.share), self._lanes.steps[executor.step_id]
-            if capacity <= 0 or capacity < executor.waiting or not lanes.active:
+            if not lanes.active or not executor.needs_tasks(capacity):
                 continue
             if self._is_unused(executor) and not all(map(self._is_unused, self._order)):
                 # Together with a large claim of another step, its first tasks would start as late as that.

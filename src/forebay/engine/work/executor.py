@@ -110,6 +110,11 @@ class StepExecutor:
         """The number of claimed tasks that have not started."""
         return self.queue.size + self.arriving
 
+    def needs_tasks(self, capacity: int) -> bool:
+        """Whether it is time to claim so many more tasks. Tasks that do not suspend run one after another, so their
+        next claim can wait until few are left, and is larger."""
+        return capacity > 0 and capacity >= self.waiting * (3 if self._is_continuous else 1)
+
     @property
     def is_idle(self) -> bool:
         """Whether the step has no task in this worker."""
@@ -134,7 +139,7 @@ class StepExecutor:
             wanted = min(wanted, 2 - len(self.slots))
         for _ in range(wanted):
             self._start(self._slot_in_turn() if self._is_continuous and self.slots else self._slot())
-        self._refill_at = self.queue.size // 2
+        self._refill_at = self.queue.size // (5 if self._is_continuous else 2)
 
     def _start(self, slot: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         started = asyncio.create_task(slot, name=f"slot {self.step.pipeline.name}.{self.step.name}")
