@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forebay.db.pool import REJECTED, UNAVAILABLE, release, retry_until_up
 from forebay.engine.db import tasks
@@ -17,12 +17,13 @@ from forebay.engine.work.attempt import Attempt
 from forebay.engine.work.busy_lanes import BusyLanes
 from forebay.engine.work.key_lanes import KeyLanes
 from forebay.engine.work.lanes import StepLanes
+from forebay.engine.work.task_order import TaskOrder
 from forebay.errors import one_line
 from forebay.log import get_logger
 from forebay.waits import wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
 
     from forebay.db.pool import Connection, Pool
     from forebay.engine.clock import Clock
@@ -88,6 +89,16 @@ class Claimer:
             for step_id, executor in executors.items()
             if any(limit.key is not None for limit in executor.step.limits)
         }
+        self._task_order: TaskOrder | None = None
+        if any(executor.step.order is not None for executor in executors.values()):
+            self._task_order = TaskOrder(
+                pool,
+                {step_id: executor.step for step_id, executor in executors.items()},
+                clock,
+                timeout=self._timeout,
+                on_ready=self._wake_sorted,
+                on_idle=self.on_capacity,
+            )
         self._key_news = asyncio.Event()
         self._busy = BusyLanes(pool, clock, self.request_poll)
         self._unknown: set[int] = set()  # lanes whose owner and priority are to be read
@@ -109,6 +120,17 @@ class Claimer:
         lanes = self._lanes.get(step_id)
         if lanes is None or (self._only is not None and lane_id not in self._only):
             return
+        if self._task_order is None or not self._task_order.wake(step_id, lane_id):
+            self._wake_lane(lanes, lane_id, seq)
+
+    def _wake_sorted(self, step_id: int, lane_id: int, seq: int | None) -> None:
+        """Record that tasks can be claimed from this lane: those in it have their order."""
+        if self._only is not None:
+            self._only.add(lane_id)
+        if step_id in self._lanes:
+            self._wake_lane(self._lanes[step_id], lane_id, seq)
+
+    def _wake_lane(self, lanes: StepLanes, lane_id: int, seq: int | None) -> None:
         if lanes.wake(lane_id, seq):
             self._pause = _FIRST_POLL
             self._news.set()
@@ -120,7 +142,9 @@ class Claimer:
     def wake_key(self, step_id: int, lane_id: int, seq: int, key: tuple[str, str] | None = None) -> None:
         """Record that tasks wait for a key in this lane; without the key, it is read first."""
         lanes = self._keys.get(step_id)
-        if lanes is None:  # the step has no such limit any more
+        if self._task_order is not None:
+            self._task_order.learn_sorted(lane_id)
+        if lanes is None:  # the step has no such limit any more, or the lane is that of tasks in order
             self.wake(step_id, lane_id, seq)
             return
         if key is not None:
@@ -193,9 +217,13 @@ class Claimer:
     def close(self) -> None:
         """Stop claiming until `open` is called."""
         self._closed = True
+        if self._task_order is not None:
+            self._task_order.close()
 
     def open(self) -> None:
         self._closed = False
+        if self._task_order is not None:
+            self._task_order.open()
         self._news.set()
         self._key_news.set()
 
@@ -227,6 +255,11 @@ class Claimer:
     async def run_keys(self) -> None:
         """Claim tasks that wait for a key of a limit when the key admits them."""
         await self._run(self._key_news, self._pick_of_keys, self._keys_wait)
+
+    @property
+    def order_loop(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
+        """Puts the tasks of steps with an order in order; None if there is no such step."""
+        return None if self._task_order is None else self._task_order.run
 
     async def _run(
         self, news: asyncio.Event, pick: Callable[[], list[Claim]], wait: Callable[[], float] | None = None
@@ -415,6 +448,7 @@ class Claimer:
             and not self._settler.backlog
             and not any(lanes.active for lanes in self._lanes.values())
             and all(self._is_held_back(lanes) for lanes in self._keys.values())
+            and (self._task_order is None or self._task_order.is_idle)
         ):
             self._idle.set()
 
@@ -465,6 +499,8 @@ class Claimer:
         found = await tasks.find_ready_lanes(self._pool, list(self._executors), self._clock.stamp())
         if self._keys:
             found = await self._learn_keys(list(found))
+        if self._task_order is not None:
+            found = await self._task_order.sift(found)
         for count, (step_id, info) in enumerate(found, 1):
             if self._only is None or info.lane_id in self._only:
                 self._found(self._lanes_of(step_id, info.lane_id), info)

@@ -376,6 +376,8 @@ class Worker:
             loops.append(("machine", self._machine.watch()))
         if self._claimer.has_keys:
             loops.append(("claim", self._claimer.run_keys()))
+        if (order := self._claimer.order_loop) is not None:
+            loops.append(("order", order()))
         if self.settings.listen:
             loops.append(("listen", listen(self._dsn, self._on_message, self._claimer.request_poll)))
         return loops
