@@ -45,7 +45,10 @@ class Order:
 
     def _find(self, value: Any, task: TaskInfo | None) -> Any:
         if isinstance(self.key, str):
-            return value[self.key] if isinstance(value, Mapping) else getattr(value, self.key)
+            if not isinstance(value, Mapping):
+                return getattr(value, self.key)
+            fields: Mapping[str, Any] = value
+            return fields[self.key]
         key: Callable[..., Any] = self.key
         return key(value, task) if self.takes_task else key(value)
 
