@@ -25,7 +25,9 @@ begin
         return query
         with current as (
             update forebay.ordered_task t set is_current = true
-            from unnest(alive) f where t.job_id = f.job_id and t.n = f.n and t.bit = f.bit
+            where t.ctid = any(array(
+                select t.ctid from unnest(alive) f cross join lateral (
+                    select t.ctid from forebay.ordered_task t where t.job_id = f.job_id and t.n = f.n and t.bit = f.bit offset 0) t))
             returning t.job_id, t.n, t.bit
         ),
         -- One that is locked is being paused or cancelled at this moment.

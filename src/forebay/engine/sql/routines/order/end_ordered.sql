@@ -8,8 +8,12 @@ declare
     vacant forebay.ordered_task[];
 begin
     mine := array(
-        select o.ctid from unnest(tasks) t join forebay.ordered_task o on o.job_id = t.job_id and o.n = t.n and o.bit = t.bit
-        order by o.pipeline_id, o.bit, o.owner_id, o.key for update of o);
+        select l.ctid from (
+            select o.pipeline_id, o.bit, o.owner_id, o.key, o.job_id, o.n from unnest(tasks) t cross join lateral (
+                select o.* from forebay.ordered_task o where o.job_id = t.job_id and o.n = t.n and o.bit = t.bit offset 0) o
+            order by 1, 2, 3, 4, 5, 6) o
+        cross join lateral (
+            select l.ctid from forebay.ordered_task l where l.job_id = o.job_id and l.n = o.n and l.bit = o.bit for update) l);
     with gone as (
         delete from forebay.ordered_task o where o.ctid = any(mine) returning o.*
     )

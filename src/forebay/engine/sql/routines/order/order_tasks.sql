@@ -26,14 +26,18 @@ begin
     order by 1, 2, 3, 4, 5, 6
     on conflict do nothing;
     line := array(
-        select o from unnest(steps, job_ids, ns, ended) t(step_id, job_id, n, ended)
+        select o.task from unnest(steps, job_ids, ns, ended) t(step_id, job_id, n, ended)
         join forebay.step s on s.id = t.step_id
-        join forebay.ordered_task o on o.job_id = t.job_id and o.n = t.n and o.bit = s.bit
+        -- One look-up for each task, here and below: a plan from when the table was empty would read all of it.
+        cross join lateral (
+            select o as task from forebay.ordered_task o where o.job_id = t.job_id and o.n = t.n and o.bit = s.bit offset 0) o
         where not t.ended);
     -- A task that ends at this moment is waited for: either it has seen the tasks above, or its key is vacant afterwards.
-    perform from forebay.ordered_task o
-    where (o.pipeline_id, o.bit, o.owner_id, o.key) in (select c.pipeline_id, c.bit, c.owner_id, c.key from unnest(line) c) and o.is_current
-    order by o.pipeline_id, o.bit, o.owner_id, o.key for update;
+    perform from (select distinct c.pipeline_id, c.bit, c.owner_id, c.key from unnest(line) c order by 1, 2, 3, 4) c
+    cross join lateral (
+        select from forebay.ordered_task o
+        where o.pipeline_id = c.pipeline_id and o.bit = c.bit and o.owner_id = c.owner_id and o.key = c.key and o.is_current
+        for update) o;
     return query
     with advanced as materialized (
         select a.* from forebay.advance_keys(
@@ -51,7 +55,9 @@ begin
     ),
     placed as materialized (
         select t.*, o.job_id is null or o.is_current as may_run
-        from task t left join forebay.ordered_task o on o.job_id = t.job_id and o.n = t.n and o.bit = t.bit
+        from task t left join lateral (
+            select o.job_id, o.is_current from forebay.ordered_task o
+            where o.job_id = t.job_id and o.n = t.n and o.bit = t.bit offset 0) o on true
     ),
     waiting as (
         insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
