@@ -21,7 +21,7 @@ begin
                 where c.pipeline_id = k.pipeline_id and c.bit = k.bit and c.owner_id = k.owner_id and c.key = k.key and c.is_current));
         exit when cardinality(first) = 0;
         select coalesce(array_agg(g.task) filter (where g.is_open), '{}'), coalesce(array_agg(g.task) filter (where not g.is_open), '{}')
-        into alive, ended from (select f as task, forebay.is_task_open(f.job_id, f.n, f.bit) as is_open from unnest(first) f) g;
+        into alive, ended from (select f as task, forebay.is_task_open(f.job_id, f.n, f.bit) as is_open from unnest(first) f offset 0) g;
         return query
         with current as (
             update forebay.ordered_task t set is_current = true
