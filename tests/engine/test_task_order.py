@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from forebay import DefinitionError, Limit, NotFound, Pipeline, Retry, Skip, Snooze, TaskInfo, Wait
+from forebay.engine.db import order
 from forebay.errors import PermanentError, ThrottledError, TransientError
 from forebay.testing import testbed
 
@@ -514,3 +515,35 @@ def test_definitions_that_cannot_be_ordered() -> None:
     assert str(error.value) == (
         "ordered_by must be the name of a field, a function of the input, or of the input and a TaskInfo"
     )
+
+
+async def test_one_worker_at_a_time_determines_the_order_and_others_wait_for_it(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    """What a worker has taken out of the queue is in no table that others could see."""
+    pipeline = sorting(Log())
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        job = await submit(bed, pipeline, "a1", "a2", "a3")
+        row = await conn.fetchrow("select step_id, lane_id from forebay.ready")
+        assert row is not None
+        pair = (int(row["step_id"]), int(row["lane_id"]))
+        async with bed.pool.acquire() as first, bed.pool.acquire() as second:
+            async with first.transaction():
+                assert await order.lock(first, [pair]) == {pair: "locked"}
+                (task,) = await order.take_unordered(first, [pair], 1, with_meta=False)
+                assert await order.lock(second, [pair]) == {pair: "busy"}
+                cancelling = asyncio.create_task(second.execute("select forebay.cancel($1)", job))
+                async with asyncio.timeout(30):
+                    while not await conn.fetchval(
+                        "select cardinality(pg_blocking_pids($1)) > 0", second.get_server_pid()
+                    ):
+                        pass
+                await order.order_tasks(first, [task], ["a"], None)
+            await cancelling
+        await conn.execute("select forebay.reprocess($1, '{SKIPPED}')", job)
+        runs = await conn.fetch(
+            "select first_n, last_n from forebay.ready union all select first_n, last_n from forebay.scheduled"
+        )
+        assert [tuple(run) for run in runs] == [(1, 3)], "each task is there once"
+        await bed.run()
+        assert await statuses(bed, job) == ["DONE", "DONE", "DONE"]
