@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
@@ -47,8 +47,7 @@ class Order:
         if isinstance(self.key, str):
             if not isinstance(value, Mapping):
                 return getattr(value, self.key)
-            fields: Mapping[str, Any] = value
-            return fields[self.key]
+            return cast("Mapping[str, Any]", value)[self.key]
         key: Callable[..., Any] = self.key
         return key(value, task) if self.takes_task else key(value)
 
