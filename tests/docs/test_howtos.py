@@ -144,6 +144,26 @@ async def test_waits(dsn: str) -> None:
         assert results == ["order 41 shipped with receipt A-0", "order 42 shipped with receipt A-1", None]
 
 
+async def test_order(dsn: str) -> None:
+    space = execute("docs/howto/order.md")
+    (statement,) = blocks("docs/howto/order.md", "sql")
+    async with testbed(dsn, [space["changes"], space["messages"]], migrated=True) as bed, bed.pool.acquire() as conn:
+        await conn.execute("create table contact (customer text primary key, email text)")
+        first = await bed.submit(space["changes"], space["Change"](customer="ada", email="a@old.example"))
+        await conn.execute("select forebay.pause($1)", first.job_id)
+        second = await bed.submit(space["changes"], space["Change"](customer="ada", email="a@new.example"))
+        spoken = await bed.submit(space["messages"], {}, meta={"conversation": "c1"})
+        await bed.run()
+        assert [tuple(row) for row in await conn.fetch(statement)] == [
+            (first.job_id, 1, True),
+            (second.job_id, 1, False),
+        ]
+        assert (await bed.item(spoken)).status == "DONE"
+        await conn.execute("select forebay.resume($1)", first.job_id)
+        await bed.run()
+        assert await conn.fetchval("select email from contact") == "a@new.example"
+
+
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a module of its own, which is where the process looks for its function."""
     *_, sharing = blocks("docs/howto/steps.md", "python")

@@ -73,6 +73,8 @@ async def test_max_wait_bounds_the_first_delay_too(db: Db) -> None:
     assert await db.one("select run_at from forebay.scheduled where job_id = $1", job) == db.now + timedelta(minutes=1)
     with pytest.raises(asyncpg.PostgresError, match=r"^max_wait: must not be negative$"):
         await _merge(db, "1", max_wait=timedelta(seconds=-1))
+    with pytest.raises(asyncpg.PostgresError, match=r"^max_wait: is for coalesce only$"):
+        await db.execute("select forebay.submit('p', '1', key => 'k', max_wait => '1 minute')")
 
 
 async def test_a_job_without_a_delay_does_not_wait(db: Db) -> None:

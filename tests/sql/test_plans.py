@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests._servers import Server
 
-_LARGE = ("ready", "scheduled", "item", "job", "lease", "attempt", "waiting", "kept_signal")
+_LARGE = ("ready", "scheduled", "item", "job", "lease", "attempt", "waiting", "kept_signal", "ordered_task")
 _LANES = 200
 
 Plan = dict[str, Any]
@@ -436,6 +436,70 @@ async def test_wait_for_limits(explained: Explained) -> None:
     assert_indexed(plans)
     read = sum(node["Actual Rows"] * node["Actual Loops"] for node, _ in _with(plans, "lease", "Index Scan"))
     assert read <= 500  # of a thousand, each a few times
+
+
+# The tasks in `scheduled` wait in order, behind a current one for each of a thousand keys; one key has a long line.
+_ORDER = """
+update forebay.step set ordered = true where id = 1;
+update forebay.scheduled set run_at = forebay.waits_in_order();
+insert into forebay.ordered_task (pipeline_id, bit, owner_id, key, job_id, n)
+select 1, 1, s.owner_id, case when s.owner_id = 1 then 'one' else 'key ' || s.job_id % 1000 end, s.job_id, s.first_n
+from forebay.scheduled s;
+insert into forebay.ordered_task (pipeline_id, bit, owner_id, key, job_id, n, is_current)
+select 1, 1, k.owner_id, k.key, -row_number() over (), 1, true
+from (select distinct owner_id, key from forebay.ordered_task) k;
+analyze forebay.ordered_task, forebay.scheduled, forebay.step
+"""
+
+
+async def test_take_unordered(explained: Explained) -> None:
+    await explained.db.execute(_ORDER)
+    plans = await explained.of("select * from forebay.take_unordered('{1,1}', '{1,2}', 50, true)")
+    assert_indexed(plans)
+    assert _rows(plans, "item") <= 2 * 100, "a hundred tasks of two owners"
+
+
+async def test_order_tasks(explained: Explained) -> None:
+    """Tasks of a hundred keys, new ones and some with a line; the cost depends on them only."""
+    await explained.db.execute(_ORDER)
+    rows = await explained.db.fetch(
+        "select lane_id, job_id, first_n, owner_id from forebay.ready where step_id = 1 order by seq limit 100"
+    )
+    plans = await explained.of(
+        "select * from forebay.order_tasks($1, $2, $3, $4, $5, $6, $7, $8)",
+        [1] * 100,
+        [row["lane_id"] for row in rows],
+        [row["job_id"] for row in rows],
+        [row["first_n"] for row in rows],
+        [0] * 100,
+        [row["owner_id"] for row in rows],
+        ["one"] * 50 + [f"new {n}" for n in range(50)],
+        [False] * 100,
+    )
+    assert_indexed(plans)
+    assert _rows(plans, "ordered_task") <= 1000
+
+
+@pytest.mark.parametrize("key", ["one", "key 5"])
+async def test_end_ordered(explained: Explained, key: str) -> None:
+    """The next task of a key is found at once, however many wait."""
+    await explained.db.execute(_ORDER)
+    plans = await explained.of(
+        "select * from forebay.end_ordered("
+        "array(select o from forebay.ordered_task o where o.key = $1 and o.is_current limit 1), $2)",
+        key,
+        START,
+    )
+    inside = [plan for plan in plans if "forebay.end_ordered" not in plan["Query Text"]]
+    assert_indexed(inside)
+    assert 1 <= _rows(inside, "ordered_task") <= 20
+    assert 1 <= _rows(inside, "scheduled") <= 5
+
+
+def _rows(plans: list[Plan], table: str) -> float:
+    """How many rows of a table were read."""
+    kinds = ("Index Scan", "Index Only Scan", "Tid Scan", "Seq Scan", "Bitmap Heap Scan")
+    return float(sum(node["Actual Rows"] * node["Actual Loops"] for node, _ in _with(plans, table, *kinds)))
 
 
 async def test_discover(explained: Explained) -> None:

@@ -136,3 +136,11 @@ async def test_an_old_snapshot_makes_no_second_job(db: Db) -> None:
             await _submit(Db(other, db.dsn), states=OPEN)
     await other.close()
     assert await db.one("select count(*) from forebay.job") == 1
+
+
+async def test_a_list_of_states_names_at_least_one(db: Db) -> None:
+    """A job in none of them would never hold its key."""
+    with pytest.raises(asyncpg.PostgresError, match=r"^unique_states: must name at least one state$"):
+        await _submit(db, states=[])
+    with pytest.raises(asyncpg.PostgresError, match=r"^unique_states: must name at least one state$"):
+        await db.execute("select forebay.submit_jobs('p', '{1}', keys => '{k}', unique_states => '{}')")

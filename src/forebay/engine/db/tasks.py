@@ -349,8 +349,8 @@ async def report_progress(
 
 
 async def next_scheduled(pool: Pool) -> datetime | None:
-    """When the next scheduled task is due; paused tasks are ignored."""
+    """When the next scheduled task is due; paused tasks, and those that wait behind others, are ignored."""
     due: datetime | None = await fetch_value(
-        pool, "select min(run_at) from forebay.scheduled where run_at < 'infinity'"
+        pool, "select min(run_at) from forebay.scheduled where run_at < forebay.waits_in_order()"
     )
     return due

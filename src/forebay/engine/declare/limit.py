@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from forebay.engine.declare.keys import count_arguments
 from forebay.errors import DefinitionError
 
 # Names of the limits of forebay's own that are not declared by steps, such as those of hosts and providers. Limits of
@@ -18,7 +18,7 @@ OWNER_LIMIT = f"{RESERVED_PREFIX}owner"  # the limit of the setting `owner_concu
 
 @dataclass(frozen=True, slots=True)
 class TaskInfo:
-    """What the key of a limit may depend on, besides the input."""
+    """What the key of a limit, or of an order, may depend on, besides the input."""
 
     job_id: int
     owner_id: int
@@ -52,7 +52,7 @@ class Limit:
             raise DefinitionError(f"Limit {self.name!r}: rate and per must be positive")
         if self.concurrency is not None and self.concurrency < 1:
             raise DefinitionError(f"Limit {self.name!r}: concurrency must be at least 1")
-        count = 1 if self.key is None else _count_arguments(self.key)
+        count = 1 if self.key is None else count_arguments(self.key)
         if count is None:
             raise DefinitionError(
                 f"Limit {self.name!r}: key must be a function of the input, or of the input and a TaskInfo"
@@ -76,22 +76,3 @@ class Limit:
         assert self.key is not None  # noqa: S101 - checked by the callers
         key: Callable[..., Any] = self.key
         return key(value, task) if self.takes_task else key(value)
-
-
-def _count_arguments(key: Callable[..., Any]) -> int | None:
-    """How many arguments a function takes, 1 or 2; 1 if it takes both, or does not say, like `str`. None: neither."""
-    try:
-        signature = inspect.signature(key)
-    except ValueError:
-        return 1
-    except TypeError:  # not a function
-        return None
-    return next((count for count in (1, 2) if _takes(signature, count)), None)
-
-
-def _takes(signature: inspect.Signature, count: int) -> bool:
-    try:
-        signature.bind(*[None] * count)
-    except TypeError:
-        return False
-    return True

@@ -15,6 +15,7 @@ from forebay.engine.clock import in_seconds
 from forebay.engine.declare.attempt_hook import AttemptHook
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limit import OWNER_LIMIT, Limit
+from forebay.engine.declare.order import Order
 from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepKind, StepOptions, check_options
 from forebay.engine.submit import producer
 from forebay.engine.submit.options import check_backfill
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from forebay.engine.db.adapters import AsyncConn, SyncConn
+    from forebay.engine.declare.order import OrderKey
     from forebay.engine.submit.options import SubmitOptions
     from forebay.settings import Settings
 
@@ -264,6 +266,8 @@ class Pipeline(Generic[I]):
         queue = typing.cast("str", given.pop("queue", f"{self.name}.{name}"))
         given["limits"] = tuple(options.get("limits", ()))
         given["has_timeout"] = "timeout" in options
+        if (ordered_by := given.pop("ordered_by", None)) is not None:
+            given["order"] = Order(typing.cast("OrderKey", ordered_by))
         step = Step[I, Any](
             self,
             name,
@@ -321,6 +325,7 @@ class Pipeline(Generic[I]):
                     "max_expiries": step.max_expiries,
                 }
                 | ({} if step.renamed_from is None else {"renamed_from": step.renamed_from})
+                | ({} if step.order is None else {"ordered": True})
                 for step in self.steps.values()
             ],
         }

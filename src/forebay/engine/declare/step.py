@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limit import RESERVED_PREFIX, Limit
 from forebay.engine.declare.limited import ProcessLimits
+from forebay.engine.declare.order import Order, OrderKey, check_field
 from forebay.engine.declare.retry import Retry
 from forebay.errors import DefinitionError
 from forebay.types import Cancel, Done, NotFound, Outcome, Skip, Snooze, Wait
@@ -52,6 +53,7 @@ class StepOptions(TypedDict, total=False):
     priority: int  # among the steps of a worker; higher goes first
     concurrency: tuple[int, int]  # bounds of the adaptive limit in one worker
     limits: Sequence[Limit]
+    ordered_by: OrderKey  # a field or a function of the input: the tasks of one key run one at a time, in order
     memory_mb: int  # process steps only
     sandbox: bool  # process steps only: no network, no files except Python's, no rows to write
     max_expiries: int  # how many workers may be lost while running a task before it becomes a dead letter
@@ -77,6 +79,7 @@ class Step(Generic[I, R]):
     priority: int = 0
     concurrency: tuple[int, int] = (1, 100)
     limits: tuple[Limit, ...] = ()
+    order: Order | None = None
     memory_mb: int = 512
     sandbox: bool = False
     max_expiries: int = 20
@@ -211,6 +214,7 @@ def check_options(step: Step[Any, Any]) -> None:
     if step.timeout is not None and step.timeout <= 0:
         raise DefinitionError(f"{where}: timeout must be positive")
     _check_limits(step, where)
+    _check_order(step, where)
     if not 0 <= step.linger <= _LONGEST_LINGER:
         raise DefinitionError(f"{where}: linger must be between 0 and {_LONGEST_LINGER} seconds")
     if not 1 <= step.max_expiries <= 1000:
@@ -246,3 +250,14 @@ def _check_limits(step: Step[Any, Any], where: str) -> None:
             f"{where}: a batch step cannot have a limit with a key, because its items may have different keys; "
             "remove the key, or use a step without batches"
         )
+
+
+def _check_order(step: Step[Any, Any], where: str) -> None:
+    if step.order is None:
+        return
+    if step.batch_size is not None or step.after_all:
+        raise DefinitionError(
+            f"{where}: a batch step or after_all step cannot have ordered_by, because it does not run item by item; "
+            "use it with a step of single items"
+        )
+    check_field(step.order, step.pipeline.input_type, where)

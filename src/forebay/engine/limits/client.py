@@ -23,13 +23,13 @@ their tasks are told a time, at most 30 s ahead, and the database counts them, s
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
 import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.db import limits as db
 from forebay.engine.db.limits import SlotAsk
+from forebay.engine.declare.keys import key_text
 from forebay.engine.limits.batching import RequestBatcher
 from forebay.engine.limits.limiters import (
     AHEAD,
@@ -424,7 +424,7 @@ class LimitClient:
 
 
 def _limit_key(limit: Limit, value: Any, task: TaskInfo | None) -> str:
-    """The key of an input, in a form that fits into an index.
+    """The key of an input.
 
     Raises: DataError if the input has no key.
     """
@@ -432,8 +432,7 @@ def _limit_key(limit: Limit, value: Any, task: TaskInfo | None) -> str:
         key = limit.key_of(value, task)
     except Exception as error:
         raise DataError(f"limit {limit.name}: the input has no key ({type(error).__name__}: {error})") from error
-    text = str(key).replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
-    return text if len(text) <= 200 else f"{text[:160]}…{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+    return key_text(key)
 
 
 def _add(seen: dict[str, float], **values: float) -> None:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from forebay.db.pool import UNAVAILABLE
-from forebay.engine.db import sweeps
+from forebay.engine.db import order, sweeps
 from forebay.engine.loops import every
 from forebay.engine.maintenance import schedules
 from forebay.errors import DatabaseUnavailable, one_line
@@ -59,6 +59,7 @@ class Sweeper:
         self._next_promotion = 0.0
         self._lowest_token = 0
         self._all_leases_at = 0.0
+        self._order_swept_to = (0, 0)
         self._expire_at = 0.0
         self._one_at_a_time = asyncio.Lock()
 
@@ -79,6 +80,7 @@ class Sweeper:
             group.create_task(every(others_every, "expire", self._unless_leader(self.expire)))
             group.create_task(every(_OTHERS_SLOWER * _LOOK_EVERY, "promote others", self._unless_leader(self.promote)))
             group.create_task(every(5.0, "signals", self._if_leader(self.sweep_signals)))
+            group.create_task(every(10.0, "order", self._if_leader(self.sweep_order)))
             group.create_task(every(30.0, "tidy", self._seldom(self.tidy)))
             group.create_task(every(30.0, "versions", self._seldom(self.adopt_jobs)))
             group.create_task(every(300.0, "stranded", self._seldom(self.repair_stranded)))
@@ -113,6 +115,7 @@ class Sweeper:
         await self.close_cancelled_items()
         await self.run_schedules()
         await self.sweep_signals()
+        await self.sweep_order()
         await self.promote(from_start=True)
 
     async def look(self) -> None:
@@ -201,6 +204,15 @@ class Sweeper:
     async def sweep_signals(self) -> None:
         """Give kept signals to tasks that began to wait at the same moment, and delete those that have expired."""
         await sweeps.sweep_signals(self._pool, self._clock.stamp())
+
+    async def sweep_order(self) -> None:
+        """Repair the order of tasks: some in each sweep, more while there is something to repair."""
+        changed = 1
+        while changed:
+            changed, *reached = await order.sweep(self._pool, *self._order_swept_to, self._clock.stamp())
+            self._order_swept_to = (reached[0], reached[1])
+            if changed:
+                log.warning("order_repaired", tasks=changed)
 
     async def make_partitions(self) -> None:
         await sweeps.make_partitions(self._pool, self._clock.stamp())

@@ -65,6 +65,16 @@ CREATE TABLE forebay.pipeline (
     version_id integer,
     CONSTRAINT pipeline_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
+CREATE TABLE forebay.ordered_task (
+    pipeline_id integer NOT NULL,
+    "bit" bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    key text NOT NULL,
+    job_id bigint NOT NULL,
+    n integer NOT NULL,
+    is_current boolean DEFAULT false NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
 CREATE TABLE forebay.job (
     id bigint NOT NULL,
     owner_id bigint NOT NULL,
@@ -179,6 +189,7 @@ CREATE TABLE forebay.step (
     max_attempts smallint DEFAULT 3 NOT NULL,
     max_expiries smallint DEFAULT 20 NOT NULL,
     optional_needs bigint DEFAULT 0 NOT NULL,
+    ordered boolean DEFAULT false NOT NULL,
     CONSTRAINT step_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
 CREATE TABLE forebay.attempt_default (
@@ -435,6 +446,17 @@ CREATE TABLE forebay.migration (
     part text NOT NULL,
     contracts boolean DEFAULT false NOT NULL
 );
+CREATE VIEW forebay.ordered_tasks WITH (security_invoker='true') AS
+ SELECT p.name AS pipeline,
+    (forebay.step_names(p.id, t."bit"))[1] AS step,
+    o.name AS owner,
+    t.key,
+    t.job_id,
+    t.n,
+    t.is_current
+   FROM ((forebay.ordered_task t
+     JOIN forebay.pipeline p ON ((p.id = t.pipeline_id)))
+     JOIN forebay.owner o ON ((o.id = t.owner_id)));
 ALTER TABLE forebay.owner ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.owner_id_seq
     START WITH 1
@@ -520,7 +542,8 @@ CREATE TABLE forebay.version_step (
     after_all boolean NOT NULL,
     queue text NOT NULL,
     max_attempts smallint NOT NULL,
-    max_expiries smallint NOT NULL
+    max_expiries smallint NOT NULL,
+    ordered boolean DEFAULT false NOT NULL
 );
 CREATE VIEW forebay.queue_depth WITH (security_invoker='true') AS
  SELECT p.name AS pipeline,
@@ -552,7 +575,7 @@ CREATE VIEW forebay.queue_depth WITH (security_invoker='true') AS
      LEFT JOIN ( SELECT scheduled.step_id,
             sum(((scheduled.last_n - scheduled.first_n) + 1)) FILTER (WHERE (scheduled.run_at < 'infinity'::timestamp with time zone)) AS scheduled,
             sum(((scheduled.last_n - scheduled.first_n) + 1)) FILTER (WHERE (scheduled.run_at = 'infinity'::timestamp with time zone)) AS on_hold,
-            min(scheduled.run_at) FILTER (WHERE (scheduled.run_at < 'infinity'::timestamp with time zone)) AS next_at
+            min(scheduled.run_at) FILTER (WHERE (scheduled.run_at < forebay.waits_in_order())) AS next_at
            FROM forebay.scheduled
           GROUP BY scheduled.step_id) t ON ((t.step_id = s.id)))
      LEFT JOIN ( SELECT l.step_id,
@@ -730,6 +753,8 @@ ALTER TABLE ONLY forebay.lease
     ADD CONSTRAINT lease_pkey PRIMARY KEY (token);
 ALTER TABLE ONLY forebay.migration
     ADD CONSTRAINT migration_pkey PRIMARY KEY (part, version);
+ALTER TABLE ONLY forebay.ordered_task
+    ADD CONSTRAINT ordered_task_pkey PRIMARY KEY (pipeline_id, "bit", owner_id, key, job_id, n);
 ALTER TABLE ONLY forebay.owner
     ADD CONSTRAINT owner_name_key UNIQUE (name);
 ALTER TABLE ONLY forebay.owner
@@ -797,6 +822,8 @@ CREATE INDEX lane_job ON forebay.lane USING btree (job_id) WHERE (job_id <> 0);
 CREATE UNIQUE INDEX lane_of_key ON forebay.lane USING btree (owner_id, job_id, priority, limit_name, limit_key);
 CREATE INDEX lane_unused_key ON forebay.lane USING btree (used_at) WHERE ((limit_name <> ''::text) AND (job_id = 0));
 CREATE INDEX lease_job ON forebay.lease USING btree (job_id);
+CREATE UNIQUE INDEX ordered_task_current ON forebay.ordered_task USING btree (pipeline_id, "bit", owner_id, key) WHERE is_current;
+CREATE UNIQUE INDEX ordered_task_of_item ON forebay.ordered_task USING btree (job_id, n, "bit");
 CREATE INDEX schedule_next ON forebay.schedule USING btree (next_at) WHERE (NOT paused);
 CREATE INDEX scheduled_task ON forebay.scheduled USING btree (job_id, first_n);
 CREATE INDEX waiting_for ON forebay.waiting USING btree (owner_id, name, key) WHERE (signalled_at IS NULL);

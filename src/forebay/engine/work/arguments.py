@@ -28,9 +28,7 @@ class StepArguments:
 
     def __init__(self, step: Step[Any, Any], pool: Pool) -> None:
         self._step, self._pool = step, pool
-        self._parse: Callable[[str], Any] = (
-            from_json if step.pipeline.input_type in (dict, Any) else step.pipeline.input.validate_json
-        )
+        self._parse = input_parser(step)
 
     def at_hand(self, lease: Lease, index: int) -> tuple[Any, ...] | None:
         """The arguments that came with the lease; None if they must be read from the database."""
@@ -61,15 +59,22 @@ class StepArguments:
         return (job,)
 
     def _parsed(self, lease: Lease, text: str, stored: str | None) -> tuple[Any, ...]:
-        """Raises: DataError if the input, or a result of a preceding step, does not have its type."""
+        """Raises: DataError if the input has no key, or it or a result of a preceding step does not have its type."""
         try:
             value = self._parse(text)
         except ValidationError as error:
             raise DataError(first_invalid(error, "input")) from error
+        if self._step.order is not None:
+            self._step.order.key_of(value, lease.task)  # fails for an input without a key
         if not self._step.after:
             return (value,)
         known: dict[str, Any] = from_json(stored) if stored else {}
         return (value, *(_result(parent, known, lease.names) for parent in self._step.after))
+
+
+def input_parser(step: Step[Any, Any]) -> Callable[[str], Any]:
+    """Parses the input of an item from JSON."""
+    return from_json if step.pipeline.input_type in (dict, Any) else step.pipeline.input.validate_json
 
 
 def _result(parent: Step[Any, Any], known: dict[str, Any], names: Mapping[str, str] | None) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forebay.db.pool import REJECTED, release, retry_until_up, terminate
 from forebay.engine.db import tasks
@@ -16,12 +16,13 @@ from forebay.engine.work.busy_lanes import BusyLanes
 from forebay.engine.work.claim_picking import ClaimPicker
 from forebay.engine.work.lane_book import LaneBook
 from forebay.engine.work.lane_polling import LanePolling
+from forebay.engine.work.task_order import TaskOrder
 from forebay.errors import one_line
 from forebay.log import get_logger
 from forebay.waits import wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from forebay.db.listen import Listener
     from forebay.db.pool import Connection, Pool
@@ -90,8 +91,24 @@ class Claimer:
             may_claim=self._may_claim,
             on_express=self._on_express,
         )
+        self._task_order: TaskOrder | None = None
+        if any(executor.step.order is not None for executor in executors.values()):
+            self._task_order = TaskOrder(
+                pool,
+                {step_id: executor.step for step_id, executor in executors.items()},
+                clock,
+                timeout=self._timeout,
+                on_ready=self._wake_sorted,
+                on_idle=self.on_capacity,
+            )
         self.polling = LanePolling(
-            pool, clock, self.lanes, settings.poll_s, on_ready=self._on_ready, on_ready_key=self._on_ready_key
+            pool,
+            clock,
+            self.lanes,
+            settings.poll_s,
+            on_ready=self._on_ready,
+            on_ready_key=self._on_ready_key,
+            task_order=self._task_order,
         )
         self._key_news = asyncio.Event()
         self._busy = BusyLanes(pool, clock, self.polling.request)
@@ -110,6 +127,17 @@ class Claimer:
         lanes = self.lanes.steps.get(step_id)
         if lanes is None or not self.lanes.serves(lane_id):
             return
+        if self._task_order is None or not self._task_order.wake(step_id, lane_id):
+            self._wake_lane(lanes, lane_id, seq)
+
+    def _wake_sorted(self, step_id: int, lane_id: int, seq: int | None) -> None:
+        """Record that tasks can be claimed from this lane: those in it have their order."""
+        if self.lanes.only is not None:
+            self.lanes.only.add(lane_id)
+        if step_id in self.lanes.steps:
+            self._wake_lane(self.lanes.steps[step_id], lane_id, seq)
+
+    def _wake_lane(self, lanes: StepLanes, lane_id: int, seq: int | None) -> None:
         self._express_news.set()  # first, because claims are sent in the order in which their loops wake up
         if lanes.wake(lane_id, seq):
             self.polling.restart()
@@ -120,7 +148,9 @@ class Claimer:
     def wake_key(self, step_id: int, lane_id: int, seq: int, key: tuple[str, str] | None = None) -> None:
         """Record that tasks wait for a key in this lane; without the key, it is read first."""
         lanes = self.lanes.keys.get(step_id)
-        if lanes is None:  # the step has no such limit any more
+        if self._task_order is not None:
+            self._task_order.learn_sorted(lane_id)
+        if lanes is None:  # the step has no such limit any more, or the lane is that of tasks in order
             self.wake(step_id, lane_id, seq)
             return
         if key is not None:
@@ -199,9 +229,13 @@ class Claimer:
     def close(self) -> None:
         """Stop claiming until `open` is called."""
         self._closed = True
+        if self._task_order is not None:
+            self._task_order.close()
 
     def open(self) -> None:
         self._closed = False
+        if self._task_order is not None:
+            self._task_order.open()
         self._news.set()
         self._key_news.set()
 
@@ -233,6 +267,11 @@ class Claimer:
     async def run_keys(self) -> None:
         """Claim tasks that wait for a key of a limit when the key admits them."""
         await self._run(self._key_news, self._picker.pick_of_keys, self._keys_wait)
+
+    @property
+    def order_loop(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
+        """Puts the tasks of steps with an order in order; None if there is no such step."""
+        return None if self._task_order is None else self._task_order.run
 
     async def _run(
         self,
@@ -377,6 +416,7 @@ class Claimer:
             and not self._settler.backlog
             and not any(lanes.active for lanes in self.lanes.steps.values())
             and all(self._is_held_back(lanes) for lanes in self.lanes.keys.values())
+            and (self._task_order is None or self._task_order.is_idle)
         ):
             self._idle.set()
 

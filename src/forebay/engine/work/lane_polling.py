@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from forebay.engine.db.tasks import LaneInfo
     from forebay.engine.work.lane_book import LaneBook
     from forebay.engine.work.lanes import StepLanes
+    from forebay.engine.work.task_order import TaskOrder
 
 log = get_logger("claimer")
 
@@ -44,14 +45,17 @@ class LanePolling:
         *,
         on_ready: Callable[[], None],
         on_ready_key: Callable[[], None],
+        task_order: TaskOrder | None = None,
     ) -> None:
-        """`on_ready` is told that a lane has ready tasks, `on_ready_key` the same of a lane of a key."""
+        """`on_ready` is told that a lane has ready tasks, `on_ready_key` the same of a lane of a key. `task_order` takes
+        lanes whose tasks are to be put in order first."""
         self._pool = pool
         self._clock = clock
         self._lanes = lanes
         self._poll_s = poll_s
         self._on_ready = on_ready
         self._on_ready_key = on_ready_key
+        self._task_order = task_order
         self._unknown: set[int] = set()  # lanes whose owner and priority are to be read
         self._pause = _FIRST_POLL
         self.is_requested = False
@@ -109,6 +113,8 @@ class LanePolling:
         found = await tasks.find_ready_lanes(self._pool, list(self._lanes.steps), self._clock.stamp())
         if self._lanes.keys:
             found = await self._learn_keys(list(found))
+        if self._task_order is not None:
+            found = await self._task_order.sift(found)
         for count, (step_id, info) in enumerate(found, 1):
             if self._lanes.serves(info.lane_id):
                 self._found(self._lanes.lanes_of(step_id, info.lane_id), info)

@@ -1,4 +1,4 @@
-"""Tells leases what the keys of their step's limits depend on, besides the inputs."""
+"""Tells leases what the keys of their step's limits and order depend on, besides the inputs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ log = get_logger("limits")
 
 
 class TaskInfos:
-    """For steps with a limit whose key depends on the owner or the job. Others pay nothing."""
+    """For steps with a limit or an order whose key depends on the owner or the job. Others pay nothing."""
 
     def __init__(self, pool: Pool, steps: Mapping[int, Step[Any, Any]], timeout: float) -> None:
         self._pool, self._timeout = pool, timeout
-        self._taking = {step_id for step_id, step in steps.items() if any(limit.takes_task for limit in step.limits)}
-        self._reading = {step_id for step_id, step in steps.items() if any(limit.reads_job for limit in step.limits)}
+        # The key of an order is determined before the claim; its function is called again to fail without one.
+        ordered = {step_id for step_id, step in steps.items() if step.order is not None and step.order.takes_task}
+        self._taking = ordered | {i for i, step in steps.items() if any(limit.takes_task for limit in step.limits)}
+        self._reading = ordered | {i for i, step in steps.items() if any(limit.reads_job for limit in step.limits)}
 
     async def learn(self, leases: Sequence[Lease]) -> None:
         if not self._taking:

@@ -362,6 +362,8 @@ class Worker:
             loops.append(("machine", self._machine.watch()))
         if self._claimer.has_keys:
             loops.append(("claim", self._claimer.run_keys()))
+        if (order := self._claimer.order_loop) is not None:
+            loops.append(("order", order()))
         if self.settings.listen:
             loops.append(("listen", self._listener.run()))
         return loops

@@ -26,7 +26,7 @@ begin
         from forebay.ready r
         join forebay.step s on s.id = step
         join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
-        join forebay.lane l on l.id = lane and not l.paused
+        join forebay.lane l on l.id = lane and not l.paused and (not s.ordered or l.limit_name <> '')
         left join forebay.job j on j.id = r.job_id
         where r.step_id = step and r.lane_id = lane and r.seq > head
         order by r.step_id, r.lane_id, r.seq limit max_rows for update of r skip locked

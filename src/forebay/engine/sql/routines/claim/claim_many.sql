@@ -22,7 +22,7 @@ begin
         from unnest(steps, lanes, heads, max_rows) with ordinality as a(step_id, lane_id, head, max_rows, place)
         join forebay.step s on s.id = a.step_id
         join forebay.queue q on q.name = s.queue and not q.paused and (q.parked is null or q.probe_at <= at)
-        join forebay.lane l on l.id = a.lane_id and not l.paused
+        join forebay.lane l on l.id = a.lane_id and not l.paused and (not s.ordered or l.limit_name <> '')
     ),
     locked as materialized (
         select a.place, k.run, k.state

@@ -13,6 +13,7 @@ begin
                and i.status = 'SKIPPED' and i.error ->> 'class' = 'cancelled') then
         return false;
     end if;
+    perform forebay.hold_order(array[job.id]);
     perform forebay.open_item(job_id, n);
     perform from forebay.cut_runs(job, n);
     select l.* into held from forebay.lease l where l.job_id = job.id and l.ns @> cancel_item.n order by l.token limit 1 for update;
@@ -29,6 +30,7 @@ begin
         held.worker_id, array[held.token], array[n], '{CANCELLED}', '{}', array[extract(epoch from held.claimed_at)::float8],
         '{}', '{}', '{true}', '{cancelled}', array['cancelled by ' || actor], at);
     perform forebay.cut_leases(job.id, it);
+    perform forebay.end_ordered_of(array[job.id], at, n);
     perform forebay.note(actor, 'cancel_item', job.owner_id, job.id, n, null, at);
     return true;
 end $$;

@@ -8,6 +8,7 @@ declare
     job forebay.job := forebay.lock_job(job_id);
     held record;
 begin
+    perform forebay.hold_order(array[job.id]);
     perform forebay.open_item(job_id, n);
     with cut as (
         select c.* from forebay.cut_runs(job, pause_item.n) c

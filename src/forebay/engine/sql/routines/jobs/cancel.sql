@@ -10,6 +10,7 @@ begin
     if job.state = 'CANCELLED' then
         return false;
     end if;
+    perform forebay.hold_order(array[job.id]);
     if job.finished_at is null then
         perform forebay.drop_runs(job);
         perform from forebay.lease l where l.job_id = job.id order by l.token for update;
@@ -22,6 +23,7 @@ begin
     end if;
     -- Claims drop runs that still arrive in its lane, but only if the lane is not paused.
     perform forebay.pause_lanes(job.id, false);
+    perform forebay.end_ordered_of(array[job.id], at);
     perform pg_notify('forebay', 'cancel ' || job.id);
     perform forebay.note(actor, 'cancel', job.owner_id, job.id, null, null, at);
     return true;

@@ -14,6 +14,7 @@ begin
     delete from forebay.scheduled s where s.job_id = any(jobs);
     delete from forebay.waiting w where w.job_id = any(jobs);
     delete from forebay.lease l where l.job_id = any(jobs);
+    perform forebay.end_ordered_of(jobs, clock_timestamp());
     delete from forebay.lane l where l.job_id = any(jobs) and l.job_id <> 0;
     with old as (
         delete from forebay.job j where j.id = any(jobs)

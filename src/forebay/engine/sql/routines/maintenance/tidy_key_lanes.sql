@@ -9,7 +9,7 @@ declare
     deleted int;
 begin
     delete from forebay.lane l
-    where l.id = any(unused)
+    where l.id = any(unused) and l.limit_name <> 'forebay:ordered'  -- tasks that wait in order come back to it
       and not exists (select from forebay.step s cross join lateral (
           select from forebay.ready r where r.step_id = s.id and r.lane_id = l.id limit 1) r);
     get diagnostics deleted = row_count;

@@ -24,16 +24,17 @@ begin
         from forebay.version_step s
         where s.version_id = version and s.name in (select jsonb_array_elements_text(declared -> 'after'));
         insert into forebay.step as s
-            (pipeline_id, name, bit, needs, optional_needs, after_all, active, queue, max_attempts, max_expiries)
+            (pipeline_id, name, bit, needs, optional_needs, after_all, active, queue, max_attempts, max_expiries, ordered)
         values (pipe.id, declared ->> 'name', found_bit, found_needs, found_optional, (declared ->> 'after_all')::boolean, false,
-                declared ->> 'queue', (declared ->> 'max_attempts')::smallint, (declared ->> 'max_expiries')::smallint)
+                declared ->> 'queue', (declared ->> 'max_attempts')::smallint, (declared ->> 'max_expiries')::smallint,
+                coalesce((declared ->> 'ordered')::boolean, false))
         on conflict on constraint step_variant do update set name = s.name
         returning s.id into found_step;
         insert into forebay.version_step
-            (version_id, bit, step_id, name, place, needs, downstream, optional, after_all, queue, max_attempts, max_expiries)
+            (version_id, bit, step_id, name, place, needs, downstream, optional, after_all, queue, max_attempts, max_expiries, ordered)
         values (version, found_bit, found_step, declared ->> 'name', found_place, found_needs, 0, (declared ->> 'optional')::boolean,
                 (declared ->> 'after_all')::boolean, declared ->> 'queue', (declared ->> 'max_attempts')::smallint,
-                (declared ->> 'max_expiries')::smallint);
+                (declared ->> 'max_expiries')::smallint, coalesce((declared ->> 'ordered')::boolean, false));
     end loop;
     -- What dies with a step: its dependents, and theirs.
     update forebay.version_step s set downstream = (

@@ -21,6 +21,7 @@ begin
     if ns is not null then
         select coalesce(range_agg(int4range(n, n, '[]')), '{}') into chosen from unnest(ns) n;
     end if;
+    perform forebay.hold_order(array[job.id]);
     job := forebay.prepare_reprocess(job, at);
     if not exists (select from forebay.item i where i.job_id = job.id and forebay.is_chosen(i, wanted, chosen)
                    and exists (select from forebay.next_steps(job, case when i.status = 'DONE' or restart then 0 else i.done end))) then
@@ -30,6 +31,7 @@ begin
         end if;
     else
         perform forebay.cut_reprocessed(job, wanted, chosen);
+        perform forebay.end_ordered_of(array[job.id], at);
         reopened := forebay.reopen(job, wanted, chosen, reset_attempts, restart, at);
     end if;
     if job.version_id <> old_version then

@@ -16,6 +16,7 @@ declare
     cut_leases bigint[];
     settled_tasks forebay.follow_up_task[];
     jobs_due bigint[];
+    ended_ordered forebay.ordered_task[];
 begin
 with report as materialized (
     select token, n, coalesce(outcome, 'DONE') as outcome, result, started, again_at, spent, ends_item, class, reason
@@ -44,7 +45,7 @@ cut as materialized (  -- the others that exist
     order by l.token for update
 ),
 task as materialized (  -- a lease, with data of its step and job
-    select h.*, s.bit, coalesce(v.downstream, 0) as downstream, coalesce(v.optional, false) as optional, s.name as step,
+    select h.*, s.bit, s.ordered, coalesce(v.downstream, 0) as downstream, coalesce(v.optional, false) as optional, s.name as step,
            coalesce(j.version_id, -j.pipeline_id) as version_id, case when s.after_all then j.job_steps else j.steps end as mask
     from (select e.*, false as is_cut from ended e union all select c.*, true from cut c) h
     join forebay.step s on s.id = h.step_id
@@ -56,7 +57,7 @@ task as materialized (  -- a lease, with data of its step and job
 ),
 valid as materialized (
     select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.version_id, t.attempt, t.claimed_at, t.mask, t.is_cut, t.step, t.bit,
-           case when f.done then t.bit else 0 end as adds_done,
+           t.ordered, case when f.done then t.bit else 0 end as adds_done,
            case when not f.dead then 0 when r.ends_item then t.mask else t.bit | t.downstream end as adds_dead,
            case when not f.dead then 'DONE' when r.outcome in ('ERROR', 'NOT_FOUND') then r.outcome::text
                 else 'SKIPPED' end::forebay.item_status as verdict
@@ -157,8 +158,10 @@ select (select count(*) from valid),
                      s.adds_done, s.adds_dead, s.outcome, s.attempt, s.spent, s.again_at, s.class, s.reason)::forebay.follow_up_task
              from saved s where s.status = 'PENDING' or s.outcome <> 'DONE'),
        array(select c.id from counted c where c.is_due),
-       array(select c.id from counted c where c.finished_at is not null)
-into settled, stale_tokens, stale_ns, cut_leases, settled_tasks, jobs_due, finished_jobs;
+       array(select c.id from counted c where c.finished_at is not null),
+       array(select row(0, v.bit, v.owner_id, '', v.job_id, v.n, false)::forebay.ordered_task from valid v
+             where v.ordered and (v.again_at is null or (v.job_id, v.n) not in (select s.job_id, s.n from saved s)))
+into settled, stale_tokens, stale_ns, cut_leases, settled_tasks, jobs_due, finished_jobs, ended_ordered;
 
 if cardinality(cut_leases) > 0 then
     -- `in … is true` uses a hash table; `= any` would compare each report with each lease.
@@ -172,5 +175,10 @@ if cardinality(settled_tasks) > 0 or cardinality(jobs_due) > 0 then
     select f.steps, f.lanes, f.seqs into steps, lanes, seqs from forebay.follow_up(settled_tasks, jobs_due, at) f;
 else
     steps := '{}'; lanes := '{}'; seqs := '{}';
+end if;
+if cardinality(ended_ordered) > 0 then
+    select settle.steps || coalesce(array_agg(e.step_id), '{}'), settle.lanes || coalesce(array_agg(e.lane_id), '{}'),
+           settle.seqs || coalesce(array_agg(e.seq), '{}')
+    into steps, lanes, seqs from forebay.end_ordered(ended_ordered, at) e;
 end if;
 end $$;

@@ -31,6 +31,8 @@ begin
         perform forebay.refuse('FB002', 'key', 'must have 1 to 500 characters');
     elsif key is null and (unique_states is not null or unique_period is not null) then
         perform forebay.refuse('FB002', 'key', 'is required for unique');
+    elsif unique_states = '{}' then
+        perform forebay.refuse('FB002', 'unique_states', 'must name at least one state');
     end if;
     pipeline_id := known.id;
     max_input_bytes := known.max_input_bytes;

@@ -14,6 +14,7 @@ declare
     due tid[];
     later tid[];
     is_paused boolean;
+    has_place boolean := false;  -- in the order of a key
 begin
     select j.* into job
     from forebay.pipeline p join forebay.owner o on o.name = replace_pending.owner
@@ -54,11 +55,16 @@ begin
         lane_id = case when j.priority = replace_pending.priority then j.lane_id
                        else forebay.lane_id(j.owner_id, 0, replace_pending.priority::smallint) end
     where j.id = job.id;
+    if exists (select from forebay.step s where s.pipeline_id = job.pipeline_id and s.ordered) then
+        has_place := exists (select from forebay.ordered_task o where o.job_id = job.id);
+        -- Its key may be another one now.
+        perform from forebay.end_ordered(array(select o from forebay.ordered_task o where o.job_id = job.id), now);
+    end if;
     -- a paused item stays so
-    if not is_paused and (cardinality(later) > 0 or job.priority <> replace_pending.priority) then
+    if not is_paused and (cardinality(later) > 0 or has_place or job.priority <> replace_pending.priority) then
         delete from forebay.ready r where r.ctid = any(due);
         delete from forebay.scheduled s where s.ctid = any(later);
-        if cardinality(due) > 0 then
+        if cardinality(due) > 0 or has_place then
             run_at := null;  -- it has waited already
         elsif run_at is not null then
             run_at := least(run_at, job.created_at + max_wait);

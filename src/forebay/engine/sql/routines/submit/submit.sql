@@ -22,6 +22,8 @@ begin
     if max_wait is not null or unique_states is not null or unique_period is not null then  -- one look in the usual case
         if max_wait < interval '0' then
             perform forebay.refuse('FB002', 'max_wait', 'must not be negative');
+        elsif max_wait is not null and "coalesce" is not true then
+            perform forebay.refuse('FB002', 'max_wait', 'is for coalesce only');
         elsif unique_states is not null or unique_period is not null then
             if key is null then
                 perform forebay.refuse('FB002', 'key', 'is required for unique');

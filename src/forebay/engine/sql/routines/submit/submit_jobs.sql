@@ -24,6 +24,8 @@ begin
         perform forebay.refuse('FB002', 'keys', 'must have as many entries as inputs');
     elsif keys is null and (unique_states is not null or unique_period is not null) then
         perform forebay.refuse('FB002', 'keys', 'are required for unique');
+    elsif unique_states = '{}' then
+        perform forebay.refuse('FB002', 'unique_states', 'must name at least one state');
     end if;
     select p.* into pipe from forebay.pipeline p where p.name = submit_jobs.pipeline;
     if pipe.id is null then

@@ -22,6 +22,7 @@ declare
     job forebay.job;
 begin
     mine := array(select j from unnest(jobs) j where pg_try_advisory_xact_lock(hashtextextended('forebay.job', j)));
+    perform forebay.hold_order(mine);
     -- A claim or a promotion of these runs that is under way ends first: the next statement sees its lease.
     perform from forebay.scheduled s where s.job_id = any(mine) and s.step_id = any(gone) for update;
     from_seq := (select min(coalesce(j.first_seq, 0)) from forebay.job j where j.id = any(mine));
@@ -89,5 +90,6 @@ begin
     for job in select j.* from forebay.job j where j.id = any(changed) order by j.id loop
         perform forebay.end_complete_items(job, at);
     end loop;
+    perform forebay.end_ordered_of(changed, at);
     return cardinality(changed);
 end $$;

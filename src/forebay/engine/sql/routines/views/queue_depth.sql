@@ -18,7 +18,7 @@ left join (
 left join (
     select step_id, sum(last_n - first_n + 1) filter (where run_at < 'infinity') as scheduled,
            sum(last_n - first_n + 1) filter (where run_at = 'infinity') as on_hold,
-           min(run_at) filter (where run_at < 'infinity') as next_at
+           min(run_at) filter (where run_at < forebay.waits_in_order()) as next_at
     from forebay.scheduled group by step_id) t on t.step_id = s.id
 left join (
     select l.step_id, sum(upper(r) - lower(r)) as leased
