@@ -87,6 +87,16 @@ class LastError(Model):
     at: datetime
 
 
+class Children(Model):
+    """The items that steps have mapped to, of all jobs of children together."""
+
+    total: int
+    done: int
+    failed: int
+    job_ids: list[Id] = Field(description="the jobs that they are items of: at most 100")
+    is_cut: bool = Field(description="there are more than 1,000 jobs of children: the others are not counted")
+
+
 class Job(Model):
     id: Id
     pipeline: str
@@ -108,6 +118,7 @@ class Job(Model):
     )
     eta_seconds: float | None = Field(description="at the rate of the last minute; null when unknown")
     last_error: LastError | None = Field(description="of the latest failed attempt; null when its item succeeded later")
+    children: Children | None = Field(description="null: no step has mapped to any")
 
 
 def job_of(row: asyncpg.Record) -> Job:
@@ -117,13 +128,19 @@ def job_of(row: asyncpg.Record) -> Job:
         pending=values["total"] - ended,
         **{name: values.pop(name) for name in ("total", "done", "skipped", "not_found", "error")},
     )
-    eta, failure = values.pop("eta_seconds"), values.pop("last_error")
+    eta, failure, children = values.pop("eta_seconds"), values.pop("last_error"), values.pop("children")
     return Job(
         **values,
         counters=counters,
         eta_seconds=None if eta is None else round(eta, 1),
         last_error=None if failure is None else LastError.model_validate_json(failure),
+        children=children_of(children),
     )
+
+
+def children_of(text: str | None) -> Children | None:
+    """What the SQL function children_of has returned."""
+    return None if text is None else Children.model_validate_json(text)
 
 
 Next = Annotated[
@@ -232,6 +249,7 @@ class Item(Model):
     progress: Any
     steps: list[StepState]
     waits: list[SignalWait]
+    children: Children | None = Field(description="null: no step has mapped to any")
     attempts: list[Attempt]
 
 

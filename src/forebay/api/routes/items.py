@@ -23,6 +23,7 @@ from forebay.api.models import (
     Status,
     StepState,
     attempt_of,
+    children_of,
     item_row,
     parsed,
 )
@@ -110,6 +111,7 @@ def _item(row: asyncpg.Record, tries: list[asyncpg.Record], waits: list[WaitRow]
     ]
     awaited = [SignalWait(step=each.step, signal=each.signal, key=each.key, until=each.until) for each in waits]
     made = [attempt_of(one) for one in tries]
+    values["children"] = children_of(values["children"])
     return Item(id=values.pop("n"), steps=steps, waits=awaited, attempts=made, **values)
 
 

@@ -6,7 +6,8 @@ select i.job_id, i.n, p.name as pipeline, o.name as owner,
        i.result::text as result, i.error::text as error, i.progress::text as progress,
        forebay.step_names(i.pipeline_id, i.done) as done,
        forebay.step_names(i.pipeline_id, i.dead) as dead,
-       forebay.step_names(i.pipeline_id, case when i.n = 0 then j.job_steps else j.steps end & ~(i.done | i.dead)) as open
+       forebay.step_names(i.pipeline_id, case when i.n = 0 then j.job_steps else j.steps end & ~(i.done | i.dead)) as open,
+       forebay.children_of(i.job_id, i.n)::text as children
 from forebay.item i
 join forebay.job j on j.id = i.job_id
 join forebay.pipeline p on p.id = i.pipeline_id

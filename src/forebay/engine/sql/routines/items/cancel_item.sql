@@ -30,5 +30,6 @@ begin
         '{}', '{}', '{true}', '{cancelled}', array['cancelled by ' || actor], at);
     perform forebay.cut_leases(job.id, it);
     perform forebay.note(actor, 'cancel_item', job.owner_id, job.id, n, null, at);
+    perform forebay.change_children(job, 'cancel', actor, at, n);
     return true;
 end $$;

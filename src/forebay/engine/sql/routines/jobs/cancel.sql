@@ -24,5 +24,6 @@ begin
     perform forebay.pause_lanes(job.id, false);
     perform pg_notify('forebay', 'cancel ' || job.id);
     perform forebay.note(actor, 'cancel', job.owner_id, job.id, null, null, at);
+    perform forebay.change_children(job, 'cancel', actor, at);
     return true;
 end $$;

@@ -1,4 +1,4 @@
--- Jobs before id `before` (null: from the newest) that match the filters (null: any). Reads at most max_rows rows.
+-- Jobs before id `before` (null: from the newest) that match the filters (null: any), without children. Reads at most max_rows rows.
 create or replace function forebay.find_jobs(
     owner_id bigint, before bigint, pipeline text, state forebay.job_state, since timestamptz, until timestamptz,
     max_jobs int, max_rows int default 20000, out ids bigint[], out next_before bigint
@@ -10,7 +10,7 @@ begin
     ids := '{}';
     -- The statement is built for each call, because the suitable index depends on the filters.
     for job in execute
-        'select j.id, ($2 is null or j.pipeline_id = (select p.id from forebay.pipeline p where p.name = $2))
+        'select j.id, j.parent_id is null and ($2 is null or j.pipeline_id = (select p.id from forebay.pipeline p where p.name = $2))
                       and ($3 is null or j.state = $3)
                       and ($4 is null or j.created_at >= $4) and ($5 is null or j.created_at < $5) as fits
          from forebay.job j where j.id < $6'

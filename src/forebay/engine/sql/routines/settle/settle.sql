@@ -16,6 +16,7 @@ declare
     cut_leases bigint[];
     settled_tasks forebay.follow_up_task[];
     jobs_due bigint[];
+    ended_children bigint[];
 begin
 with report as materialized (
     select token, n, coalesce(outcome, 'DONE') as outcome, result, started, again_at, spent, ends_item, class, reason
@@ -136,7 +137,7 @@ counted as (
     where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null
           -- updated at most once a second; for a job with one item, heartbeat_at uses the item
           or j.state in ('RUNNING', 'PAUSED') and (t.failure is not null or j.total > 1 and j.updated_at < at - interval '1 second'))
-    returning j.id, j.finished_at, j.owner_id, j.pipeline_id, t.done, t.skipped, t.not_found, t.error, t.closed,
+    returning j.id, j.finished_at, j.owner_id, j.pipeline_id, j.parent_id, t.done, t.skipped, t.not_found, t.error, t.closed,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
               and j.done + j.skipped + j.not_found + j.error = j.total as is_due
 ),
@@ -157,8 +158,9 @@ select (select count(*) from valid),
                      s.adds_done, s.adds_dead, s.outcome, s.attempt, s.spent, s.again_at, s.class, s.reason)::forebay.follow_up_task
              from saved s where s.status = 'PENDING' or s.outcome <> 'DONE'),
        array(select c.id from counted c where c.is_due),
-       array(select c.id from counted c where c.finished_at is not null)
-into settled, stale_tokens, stale_ns, cut_leases, settled_tasks, jobs_due, finished_jobs;
+       array(select c.id from counted c where c.finished_at is not null),
+       array(select c.id from counted c where c.finished_at is not null and c.parent_id is not null)
+into settled, stale_tokens, stale_ns, cut_leases, settled_tasks, jobs_due, finished_jobs, ended_children;
 
 if cardinality(cut_leases) > 0 then
     -- `in … is true` uses a hash table; `= any` would compare each report with each lease.
@@ -172,5 +174,8 @@ if cardinality(settled_tasks) > 0 or cardinality(jobs_due) > 0 then
     select f.steps, f.lanes, f.seqs into steps, lanes, seqs from forebay.follow_up(settled_tasks, jobs_due, at) f;
 else
     steps := '{}'; lanes := '{}'; seqs := '{}';
+end if;
+if cardinality(ended_children) > 0 then
+    perform forebay.end_maps(ended_children, at);
 end if;
 end $$;
