@@ -193,9 +193,13 @@ def as_json(page: JobReport) -> dict[str, Any]:
         "last_error": page.last_error,
         "dead_letters": [show.letter_json(letter) for letter in page.letters],
         "waits": [asdict(wait) for wait in page.waits],
-        "children": None if page.children is None else asdict(page.children),
+        "children": None if page.children is None else _children_json(page.children),
         "items": [_item_json(item) for item in page.items],
     }
+
+
+def _children_json(children: Children) -> dict[str, Any]:
+    return asdict(children) | {"job_ids": [str(job_id) for job_id in children.job_ids]}
 
 
 def _item_json(item: FullItem) -> dict[str, Any]:
