@@ -39,6 +39,12 @@ async def test_children_are_counted_with_their_job_and_item(service: Service) ->
         assert (await client.get(f"/api/jobs/{child}")).json()["children"] is None
 
 
+async def test_children_do_not_count_as_submitted(service: Service) -> None:
+    await _mapped(service)
+    usage = "select u.open_jobs, u.open_items from forebay.owner o, forebay.usage(o.id) u where o.name = 'ann'"
+    assert tuple(await service.admin.fetchrow(usage) or ()) == (1, 2)
+
+
 async def test_children_belong_to_the_owner_of_their_job(service: Service) -> None:
     job_id, child = await _mapped(service)
     async with service.client("bob") as client:
