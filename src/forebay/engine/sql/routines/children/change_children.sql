@@ -3,7 +3,6 @@
 create or replace function forebay.change_children(
     job forebay.job, action text, actor text, at timestamptz, item_n int default null
 ) returns void language plpgsql set enable_seqscan = off as $$
-declare has_more boolean;
 begin
     if not exists (select from forebay.job c where c.parent_id = job.id) then
         return;
