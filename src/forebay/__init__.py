@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.context import Context
     from forebay.engine.declare.limit import Limit, TaskInfo
     from forebay.engine.declare.limited import limited
+    from forebay.engine.declare.map import Map
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource, Resources, resource
     from forebay.engine.declare.retry import Retry
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         JobState,
         JobSummary,
         Json,
+        Mapped,
         NotFound,
         Outcome,
         Rows,
@@ -80,6 +82,8 @@ __all__ = [
     "JobSummary",
     "Json",
     "Limit",
+    "Map",
+    "Mapped",
     "NotFound",
     "NotFoundError",
     "Outcome",
@@ -123,6 +127,7 @@ _PLACES = {
     "engine.declare.attempt_hook": ("AttemptEnd", "AttemptHook"),
     "engine.declare.context": ("Context",),
     "engine.declare.limited": ("limited",),
+    "engine.declare.map": ("Map",),
     "engine.declare.pipeline": ("Pipeline",),
     "engine.declare.limit": ("Limit", "TaskInfo"),
     "engine.declare.resources": ("Resource", "Resources", "resource"),
@@ -137,8 +142,8 @@ _PLACES = {
         "SchemaError", "StepError", "ThrottledError", "TransientError", "UnknownPipeline",
     ),
     "types": (
-        "Cancel", "Done", "ErrorClass", "ItemRecord", "ItemStatus", "JobState", "JobSummary", "Json", "NotFound",
-        "Outcome", "Rows", "Signal", "Skip", "Snooze", "Statement", "Submit", "Submitted", "Unique", "Wait",
+        "Cancel", "Done", "ErrorClass", "ItemRecord", "ItemStatus", "JobState", "JobSummary", "Json", "Mapped",
+        "NotFound", "Outcome", "Rows", "Signal", "Skip", "Snooze", "Statement", "Submit", "Submitted", "Unique", "Wait",
         "Write",
     ),
 }  # fmt: skip

@@ -26,7 +26,7 @@ from forebay.engine.work.worker import Worker
 from forebay.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
     from forebay.engine.submit.options import SubmitOptions
-    from forebay.types import ItemRecord, JobSummary, Signal, Submitted
+    from forebay.types import ItemRecord, JobSummary, Mapped, Signal, Submitted
 
 __all__ = ["ManualClock", "Testbed", "context", "testbed"]
 
@@ -48,16 +48,17 @@ def context(
     attempt: int = 1,
     signal: Signal | None = None,
     resources: Mapping[Resource[Any], Any] | None = None,
+    children: Sequence[ItemRecord] = (),
     job_id: int = 1,
     n: int = 1,
     step: str = "step",
 ) -> Context:
     """The context of one attempt, to call a step without a database.
 
-    `ctx.get` returns the objects in `resources`, `ctx.call` calls the function in this process, and `ctx.progress` does
-    nothing. `ctx.transaction` and `ctx.items` need a testbed.
+    `ctx.get` returns the objects in `resources`, `ctx.children` the items in `children`, `ctx.call` calls the function
+    in this process, and `ctx.progress` does nothing. `ctx.transaction` and `ctx.items` need a testbed.
     """
-    made = Context(job_id, n, 1, step, attempt, 1, _UnitServices(resources or {}))
+    made = Context(job_id, n, 1, step, attempt, 1, _UnitServices(resources or {}, children))
     made.signal = signal
     return made
 
@@ -65,8 +66,9 @@ def context(
 class _UnitServices:
     """The services of a step that runs without a worker."""
 
-    def __init__(self, resources: Mapping[Resource[Any], Any]) -> None:
+    def __init__(self, resources: Mapping[Resource[Any], Any], children: Sequence[ItemRecord]) -> None:
         self._resources = resources
+        self._children = children
 
     def report_progress(self, ctx: Context, progress: Progress) -> None:
         pass
@@ -81,6 +83,10 @@ class _UnitServices:
 
     def transaction(self, ctx: Context) -> AbstractAsyncContextManager[Connection]:
         raise RuntimeError("ctx.transaction needs a database: run the step in a testbed")
+
+    async def children(self, ctx: Context, mapped: Mapped) -> AsyncIterator[ItemRecord]:
+        for item in self._children:
+            yield item
 
 
 class Testbed:

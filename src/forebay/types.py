@@ -88,8 +88,14 @@ class Submit:
     has no public fields."""
 
 
+class Returned(Generic[R]):
+    """What a step may return instead of a value of type R, and has R as its result: Done and Map."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Done(Generic[R]):
+class Done(Returned[R]):
     """The step succeeded; `writes` are committed, and the jobs in `submits` submitted, in the same transaction."""
 
     result: R
@@ -152,6 +158,22 @@ class Signal:
     key: str
     payload: Json = None
     timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """The result of a step that returned Map: how its items have ended. `ctx.children(mapped)` reads them."""
+
+    job_id: int | None = None  # the job of the items; None if there were none
+    total: int = 0
+    done: int = 0
+    skipped: int = 0
+    not_found: int = 0
+    error: int = 0
+
+    @property
+    def failed(self) -> int:
+        return self.not_found + self.error
 
 
 Outcome: TypeAlias = NotFound | Skip | Snooze | Cancel | Wait

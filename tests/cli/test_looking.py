@@ -72,6 +72,20 @@ def test_a_job_shows_what_its_items_wait_for(known: Cli, dsn: str) -> None:
     }  # fmt: skip
 
 
+def test_a_job_shows_its_children(known: Cli, dsn: str) -> None:
+    assert known.run("submit", "notes", '{"body": "hi"}').code == 0
+    for _ in range(4):
+        ask(dsn, "select forebay.map_inputs(1, 1, (select min(id) from forebay.step), 'notes', '{1,2,3}', null)")
+        ask(dsn, "update forebay.job set parent_bit = -id where id > 1")  # as of several steps
+    ask(dsn, "update forebay.job set done = 1, error = 1 where id = 2")
+    assert "12: 1 done, 1 failed, 10 other (job 2, 3, 4, …)" in " ".join(known.run("job", "1").out.split())
+    assert known.run("job", "1", "--json").json["children"] == {
+        "total": 12, "done": 1, "failed": 1, "job_ids": ["2", "3", "4", "5"], "is_cut": False,
+    }  # fmt: skip
+    assert [job["id"] for job in known.run("jobs", "--json").json] == ["1"]
+    assert known.run("job", "2", "--json").json["children"] is None
+
+
 def test_items_that_were_not_found_or_skipped_are_counted_apart(worked: Cli, dsn: str) -> None:
     ask(dsn, "update forebay.job set total = 9, not_found = 3, skipped = 4")
     header, _, line, *_ = worked.run("jobs").out.splitlines()

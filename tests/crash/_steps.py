@@ -6,11 +6,12 @@ An effect is a row in a plain table without any key, so that a step whose rows a
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from pydantic import BaseModel
 
-from forebay import Context, Done, Pipeline, Rows
+from forebay import Context, Done, Map, Mapped, Pipeline, Rows
 
 
 class Order(BaseModel):
@@ -64,3 +65,29 @@ async def wait(ctx: Context, order: Order) -> Done[int]:
     while not (gate / "open").exists():  # noqa: ASYNC110 - another process opens it
         await asyncio.sleep(0.02)
     return Done(order.number, writes=[] if order.number % 2 else [_effect(ctx)])
+
+
+books: Pipeline[Order] = Pipeline("books", Order)
+
+
+@books.step()
+async def spread(ctx: Context, order: Order) -> Map[Order]:
+    return Map(_pages(ctx, order), orders)
+
+
+async def _pages(ctx: Context, order: Order) -> AsyncIterator[Order]:
+    for number in range(order.number):
+        if number == 4200 and order.gate:  # two batches are stored
+            gate = Path(order.gate)
+            (gate / f"{number}-{ctx.token}").touch()
+            while not (gate / "open").exists():  # noqa: ASYNC110 - another process opens it
+                await asyncio.sleep(0.02)
+        yield Order(number=number)
+
+
+@books.step(after=spread)
+async def bind(ctx: Context, order: Order, mapped: Mapped) -> Done[int]:
+    total = 0
+    async for page in ctx.children(mapped):
+        total += page.result["weigh"]
+    return Done(total, writes=[_effect(ctx)])

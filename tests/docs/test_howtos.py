@@ -50,6 +50,7 @@ from tests.cli._run import ask
 from tests.docs._blocks import ROOT, blocks, execute, files
 from tests.docs._shell import free_port, run_shell, shell_environment
 from tests.engine.test_worker import working
+from tests.services._files import pdf
 from tests.services.egress._world import answering, reply
 from tests.telemetry._collector import collecting
 from tests.webhooks.test_lark import encrypted
@@ -162,6 +163,16 @@ async def test_order(dsn: str) -> None:
         await conn.execute("select forebay.resume($1)", first.job_id)
         await bed.run()
         assert await conn.fetchval("select email from contact") == "a@new.example"
+
+
+async def test_maps(dsn: str, tmp_path: Path) -> None:
+    space = execute("docs/howto/maps.md")
+    path = tmp_path / "document.pdf"
+    path.write_bytes(pdf("one", "two", "three"))
+    async with testbed(dsn, [space["documents"], space["pages"]], migrated=True) as bed:
+        job = await bed.submit(space["documents"], space["Document"](path=str(path)))
+        await bed.run()
+        assert (await bed.item(job)).result["join"].split() == ["one", "two", "three"]
 
 
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from forebay.engine.declare.context import Context, Progress
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import DataError, PermanentError, ThrottledError
 from forebay.runner.progress import report
-from forebay.types import Done, NotFound, Statement
+from forebay.types import Done, Mapped, NotFound, Statement
 
 pipeline = Pipeline("process_tests", dict[str, Any])
 
@@ -38,6 +38,9 @@ class NoHost:
 
     def transaction(self, ctx: Context) -> Any:
         raise AssertionError(ctx)
+
+    def children(self, ctx: Context, mapped: Any) -> Any:
+        raise AssertionError(mapped)
 
 
 class Page(BaseModel):
@@ -253,10 +256,11 @@ def asks_for_more(ctx: Context, given: Any) -> str:
             asked.send(None)
         except RuntimeError as error:
             said.append(str(error))
-    try:
-        ctx.transaction()
-    except RuntimeError as error:
-        said.append(str(error))
+    for ask in (ctx.transaction, lambda: ctx.children(Mapped())):
+        try:
+            ask()
+        except RuntimeError as error:
+            said.append(str(error))
     return "; ".join(said)
 
 

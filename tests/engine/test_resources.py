@@ -168,7 +168,8 @@ async def test_a_process_step_is_told_that_these_are_not_for_it() -> None:
     assert said == (
         "'x' belongs to the worker: a process step cannot use it; "
         "'x': already runs in a separate process: call the function directly; "
-        "a process step has no database connection: return Done(value, writes=[…])"
+        "a process step has no database connection: return Done(value, writes=[…]); "
+        "a process step has no database connection: read the children in an async step"
     )
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeAlias
 
 import asyncpg
 import pytest
@@ -36,16 +36,18 @@ P = ParamSpec("P")
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 LEASE_S = 60.0
 ADOPT_AFTER_S = 60.0
+LONG_S = 315_360_000.0
 CONNECTIONS = 3
 _TABLES = (
     "attempt", "dead_letter", "item", "job", "lane", "lease", "ready", "scheduled", "tally", "worker", "waiting",
-    "kept_signal", "busy_lane", "audit", "version_step", "step", "pipeline_version", "pipeline", "queue",
+    "kept_signal", "child_change", "busy_lane", "audit", "version_step", "step", "pipeline_version", "pipeline",
+    "queue",
 )  # fmt: skip
 
 picks = st.integers(0, 2**16)
 stays_open = st.sampled_from((False, False, True))
 endings = st.lists(
-    st.sampled_from(("done", "done", "done", "skip", "retry", "error", "error item", "snooze", "wait")),
+    st.sampled_from(("done", "done", "done", "skip", "retry", "error", "error item", "snooze", "wait", "map")),
     min_size=1,
     max_size=4,
 )
@@ -308,30 +310,29 @@ class VersionsMachine(RuleBasedStateMachine):
         self._settle(worker, kinds, 100, hold=False, stays=False)
 
     def _settle(self, worker: Worker, kinds: list[str], size: int, *, hold: bool, stays: bool) -> None:
-        now, reports, chosen = self.tick(), tasks.Reports(), dict[tuple[int, int], Hand]()
-        writes: list[tuple[str, tuple[Any, ...]]] = []
-        for place in sorted(worker.hands.keys() - worker.busy):
-            hand = worker.hands[place]
-            if len(chosen) < size and (hand.lease.job_id, hand.n) not in {
-                (h.lease.job_id, h.n) for h in chosen.values()
-            }:
-                kind = kinds[len(chosen) % len(kinds)]
-                chosen[place] = hand
-                _report(reports, hand, kind)
-                writes += self._wait_writes(hand, kind, now)
+        now, reports, chosen = self.tick(), tasks.Reports(), _chosen(worker, size)
+        writes: list[_Write] = []
+        for number, (place, hand) in enumerate(chosen.items()):
+            kind = self._ending(hand, kinds[number % len(kinds)], now)
+            _report(reports, hand, kind)
+            writes += [(place, *write) for write in self._wait_writes(hand, kind, now)]
         if not chosen:
             return
         worker.busy |= chosen.keys()
         saved = set[tuple[int, int]]()
 
-        async def settle(conn: Connection) -> tasks.Settled:
-            if hold or writes:
-                saved.update(await tasks.hold(conn, reports.tokens, reports.ns))
-            for sql, args in writes:
-                await conn.execute(sql, *args)
-            return await tasks.settle(conn, worker.id, reports, now)
+        async def settle(conn: Connection) -> tasks.Settled | None:
+            try:
+                async with conn.transaction():
+                    if hold or writes:
+                        saved.update(await _write(conn, reports, writes))
+                    return await tasks.settle(conn, worker.id, reports, now)
+            except asyncpg.SerializationError:  # somebody changes a job whose task maps: the worker settles again
+                return None
 
-        def committed(answer: tasks.Settled) -> None:
+        def committed(answer: tasks.Settled | None) -> None:
+            if answer is None:
+                return
             assert answer.settled + len(answer.stale) == len(reports.tokens)
             if hold:
                 assert not saved & set(answer.stale)
@@ -346,11 +347,26 @@ class VersionsMachine(RuleBasedStateMachine):
         if hand.result_name in json.loads(item.result):
             self.results.add((hand.lease.job_id, hand.n, hand.step.id))
 
+    def _ending(self, hand: Hand, kind: str, now: datetime) -> str:
+        """How a task ends: one that has mapped ends when its children have; there are not too many jobs."""
+        task = (hand.lease.job_id, hand.n, hand.lease.step_id)
+        found = self.transactions.run(tasks.read_wait(self.transactions.watcher, *task, now))
+        if found is not None and found.children is not None:
+            self.waited.add(task)
+            return "done" if found.children.is_over else "await"
+        is_crowded = sum(not job.finished for job in self.seen.jobs.values()) >= 8
+        return "done" if kind == "map" and is_crowded else kind
+
     def _wait_writes(self, hand: Hand, kind: str, now: datetime) -> list[tuple[str, tuple[Any, ...]]]:
         task = (hand.lease.job_id, hand.n, hand.lease.step_id)
         if kind == "wait":
             self.waited.add(task)
             return [("select forebay.await_signal($1, $2, $3, 'go', $4, 600, $5)", (*task, str(hand.n % 2), now))]
+        if kind == "map":
+            sql = "select forebay.map_inputs($1, $2, $3, $4, array_fill('{}'::jsonb, array[$5::int]), null, $6)"
+            return [(sql, (*task, PIPELINE, 1 + hand.n % 2, now))]
+        if kind == "await":
+            return [("select forebay.await_children($1, $2, $3, $4)", (*task, now))]
         return [("select forebay.end_wait($1, $2, $3)", task)] if task in self.waited else []
 
     # -- time, sweeps, people -----------------------------------------------------------------------------------------
@@ -370,7 +386,7 @@ class VersionsMachine(RuleBasedStateMachine):
             )
 
     @rule(
-        kind=st.sampled_from(("promote", "expire", "adopt", "adopt", "adopt", "reap", "repair", "signals")),
+        kind=st.sampled_from(("promote", "expire", "adopt", "adopt", "adopt", "reap", "repair", "signals", "children")),
         stays=stays_open,
     )
     def sweep(self, kind: str, stays: bool) -> None:
@@ -385,6 +401,7 @@ class VersionsMachine(RuleBasedStateMachine):
             "reap": "select forebay.reap_cancelled($1)",
             "repair": "select forebay.repair_stranded($1)",
             "signals": "select forebay.sweep_signals($1)",
+            "children": "select forebay.sweep_children($1)",
         }
         self._run(kind, lambda conn: conn.fetchval(statements[kind], now), stays=stays)
 
@@ -489,7 +506,7 @@ class VersionsMachine(RuleBasedStateMachine):
 
     def _finish_a_round(self) -> None:
         self._beat(self.tick(61))
-        for kind in ("expire", "promote", "reap", "signals", "adopt"):
+        for kind in ("expire", "promote", "reap", "signals", "children", "adopt"):
             self._sweep(kind)
         (worker,) = self.workers
         self._claim(worker, 1000, 1000, stays=False)
@@ -508,10 +525,34 @@ class VersionsMachine(RuleBasedStateMachine):
         )
 
 
+_Write: TypeAlias = tuple[tuple[int, int], str, tuple[Any, ...]]  # token and n, the statement, its arguments
+
+
+async def _write(conn: Connection, reports: tasks.Reports, writes: list[_Write]) -> set[tuple[int, int]]:
+    """Writes what the tasks that will be saved have to write; returns these tasks."""
+    saved = await tasks.hold(conn, reports.tokens, reports.ns)
+    for place, sql, args in writes:
+        if place in saved:
+            await conn.execute(sql, *args)
+    return saved
+
+
+def _chosen(worker: Worker, size: int) -> dict[tuple[int, int], Hand]:
+    """Some tasks that a worker has, at most one of each item."""
+    by_item: dict[tuple[int, int], tuple[tuple[int, int], Hand]] = {}
+    for place in sorted(worker.hands.keys() - worker.busy):
+        hand = worker.hands[place]
+        by_item.setdefault((hand.lease.job_id, hand.n), (place, hand))
+    return dict(list(by_item.values())[:size])
+
+
+_LATER = ("snooze", "wait", "map", "await")
+
+
 def _report(reports: tasks.Reports, hand: Hand, kind: str) -> None:
     """The end of a task as a worker reports it."""
-    again = {"retry": 30.0, "snooze": 5.0, "wait": 600.0}.get(kind)
-    outcome = {"done": None, "skip": "SKIPPED", "snooze": "SNOOZED", "wait": "SNOOZED"}.get(kind, "ERROR")
+    again = {"retry": 30.0, "snooze": 5.0, "wait": 600.0, "map": LONG_S, "await": LONG_S}.get(kind)
+    outcome = {"done": None, "skip": "SKIPPED"}.get(kind, "SNOOZED" if kind in _LATER else "ERROR")
     reports.tokens.append(hand.lease.token)
     reports.ns.append(hand.n)
     reports.results.append(json.dumps({hand.result_name: hand.lease.token}) if kind == "done" else None)

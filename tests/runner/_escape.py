@@ -48,6 +48,9 @@ class _Host:
     def transaction(self, ctx: Context) -> Any:
         raise AssertionError(ctx)
 
+    def children(self, ctx: Context, mapped: Any) -> Any:
+        raise AssertionError(mapped)
+
 
 def context(n: int = 1) -> Context:
     return Context(1, n, 1, "hostile", 1, 1, _Host())

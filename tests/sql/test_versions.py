@@ -218,6 +218,22 @@ async def test_reprocessing_goes_by_the_present_version(db: Db) -> None:
     assert await db.counters(job) == (1, 0, 0, 0)
 
 
+async def test_new_steps_after_all_items_wait_for_items_that_run_again(db: Db) -> None:
+    """The item of the job was open when its other items were reprocessed."""
+    before = await _worker(db, step("a"), step("x", after_all=True))
+    job = await db.submit(1)
+    await db.run("a")
+    await db.execute("select forebay.reprocess($1, '{DONE}', now => $2)", job, db.now)
+    after = await _worker(db, step("a"), step("y", after_all=True))
+    await _stop(db, before)
+    assert await _adopt(db, after) == 1
+    assert [(name, first) for name, first, _, _ in await db.runs()] == [("a", 1)]
+    await db.execute("delete from forebay.ready")
+    await db.one("select forebay.repair_stranded($1)", db.after(minutes=11))
+    assert [(name, first) for name, first, _, _ in await db.runs()] == [("a", 1)]
+    assert await _drain(db) == ["a", "y"]
+
+
 async def test_items_without_a_task_are_repaired(db: Db) -> None:
     await _worker(db, step("a"), step("b", "a"), step("c", "a"))
     job = await db.submit(3)

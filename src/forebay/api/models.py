@@ -106,6 +106,16 @@ class JobSubject(Model):
     title: str | None
 
 
+class Children(Model):
+    """The items that steps have mapped to, of all jobs of children together."""
+
+    total: int
+    done: int
+    failed: int
+    job_ids: list[Id] = Field(description="the jobs that they are items of: at most 100")
+    is_cut: bool = Field(description="there are more than 1,000 jobs of children: the others are not counted")
+
+
 class Job(Model):
     id: Id
     parent_id: Id | None = Field(
@@ -131,19 +141,28 @@ class Job(Model):
     eta_seconds: float | None = Field(description="at the rate of the last minute; null when unknown")
     last_error: LastError | None = Field(description="of the latest failed attempt; null when its item succeeded later")
     subject: JobSubject | None = Field(description="null for pipelines that name none")
+    children: Children | None = Field(description="null: no step has mapped to any")
 
 
 def job_of(row: asyncpg.Record, subject: Subject | None = None) -> Job:
     values = {name: value for name, value in row.items() if name not in _COUNTED}
-    eta, failure = values.pop("eta_seconds"), values.pop("last_error")
+    eta, failure, children = values.pop("eta_seconds"), values.pop("last_error"), values.pop("children")
+    mapped_by = values.pop("parent_id")
+    parent = mapped_by if subject is None or subject.parent_id is None else subject.parent_id
     return Job(
         **values,
         counters=counters_of(row),
         eta_seconds=None if eta is None else round(eta, 1),
         last_error=None if failure is None else LastError.model_validate_json(failure),
         subject=None if subject is None else JobSubject(kind=subject.kind, id=subject.id, title=subject.title),
-        parent_id=None if subject is None or subject.parent_id is None else str(subject.parent_id),
+        parent_id=None if parent is None else str(parent),
+        children=children_of(children),
     )
+
+
+def children_of(text: str | None) -> Children | None:
+    """What the SQL function children_of has returned."""
+    return None if text is None else Children.model_validate_json(text)
 
 
 Next = Annotated[

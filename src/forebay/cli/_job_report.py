@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from forebay.db.pool import Connection
-    from forebay.engine.db.lists import FullItem, WaitRow
+    from forebay.engine.db.lists import Children, FullItem, WaitRow
     from forebay.engine.db.overview import DeadLetterRow, JobRow
 
 _WAITS = 10  # tasks that wait for signals, without --all
@@ -41,6 +41,7 @@ class JobReport:
     last_error: str | None
     letters: list[DeadLetterRow]
     waits: list[WaitRow]
+    children: Children | None
     items: list[FullItem] = field(default_factory=list["FullItem"])
 
     @property
@@ -64,6 +65,7 @@ async def read(conn: Connection, job_id: int, *, all_items: bool = False) -> Job
         await overview.last_error(conn, job_id),
         await overview.dead_letters(conn, job_id=job_id),
         [] if job.finished_at is not None else await lists.waits(conn, job_id, most=_MOST if all_items else _WAITS),
+        await lists.children(conn, job_id),
         await _items(conn, job, None, _MOST) if all_items else await _some(conn, job),
     )
 
@@ -125,12 +127,24 @@ def _facts(page: JobReport) -> RenderableType:
         ("waited", show.between(job.created_at, job.started_at)),
         ("took", show.between(job.started_at, job.finished_at or datetime.now(UTC))),
     ]
+    if page.children is not None:
+        rows.append(("children", _children(page.children)))
     if job.eta is not None:
         rows.append(("ETA", show.between(datetime.now(UTC), job.eta)))
     named = (("key", job.key), ("problem", page.problem), ("last error", page.last_error))
     rows += [(name, Text(value, style="default" if name == "key" else "red")) for name, value in named if value]
     rows += [(step, Text(show.dump(value))) for step, value in page.result.items()]
     return show.fill(facts, rows)
+
+
+def _children(children: Children) -> str:
+    """The counts, and the jobs to look at."""
+    ids = [f"{each}" for each in children.job_ids[:_EACH]]
+    more = ", …" if len(children.job_ids) > _EACH else ""
+    open_ones = children.total - children.done - children.failed
+    counts = f"{show.number(children.done)} done, {show.number(children.failed)} failed, {show.number(open_ones)} other"
+    total = f"{'more than ' if children.is_cut else ''}{show.number(children.total)}"
+    return f"{total}: {counts} (job {', '.join(ids)}{more})"
 
 
 def _wait_table(waits: Sequence[WaitRow]) -> RenderableType:
@@ -179,8 +193,13 @@ def as_json(page: JobReport) -> dict[str, Any]:
         "last_error": page.last_error,
         "dead_letters": [show.letter_json(letter) for letter in page.letters],
         "waits": [asdict(wait) for wait in page.waits],
+        "children": None if page.children is None else _children_json(page.children),
         "items": [_item_json(item) for item in page.items],
     }
+
+
+def _children_json(children: Children) -> dict[str, Any]:
+    return asdict(children) | {"job_ids": [str(job_id) for job_id in children.job_ids]}
 
 
 def _item_json(item: FullItem) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from forebay.api.models import (
     DeadLetterPage,
     Outcome,
     Status,
+    children_of,
     dead_letter_of,
     parsed,
 )
@@ -109,6 +110,7 @@ def _item(
     values: dict[str, Any] = dict(row)
     for name in ("input", "normalized", "result"):
         values[name] = None if values[name] is None else parsed(values[name])
+    values["children"] = children_of(values["children"])
     stored: Any = values["result"]
     results = cast("dict[str, Any]", stored) if isinstance(stored, dict) else {}
     return Item(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.db.calls import fetch
+from pydantic_core import from_json
+
+from forebay.db.calls import fetch, fetch_value
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -207,6 +209,17 @@ async def _show(conn: Connection, job_ids: Sequence[int], ns: Sequence[int]) -> 
     return await fetch(conn, load("show_items"), list(job_ids), list(ns)) if ns else []
 
 
+@dataclass(frozen=True, slots=True)
+class Children:
+    """The children of a job: how many there are, and the jobs that they are items of; `is_cut`: there are more."""
+
+    total: int
+    done: int
+    failed: int
+    job_ids: list[int]
+    is_cut: bool
+
+
 async def item(conn: Connection, job_id: int, n: int) -> asyncpg.Record | None:
     """One item, with all its data."""
     rows = await fetch(conn, load("get_item"), job_id, n)
@@ -224,6 +237,12 @@ async def waits(
     """What the tasks of a job, or of one item, wait for."""
     rows = await fetch(conn, load("list_waits"), job_id, n, now, most)
     return [WaitRow(*row.values()) for row in rows]
+
+
+async def children(conn: Connection, job_id: int) -> Children | None:
+    """The items that the steps of a job have mapped to; None if there are none."""
+    text: str | None = await fetch_value(conn, load("get_children"), job_id)
+    return None if text is None else Children(**from_json(text))
 
 
 async def full_items(conn: Connection, job_id: int, statuses: Sequence[str] | None) -> AsyncGenerator[FullItem, None]:

@@ -128,6 +128,11 @@ async def sweep_signals(pool: Pool, now: datetime | None) -> int:
     return await _count(pool, "select forebay.sweep_signals($1)", now)
 
 
+async def sweep_children(pool: Pool, now: datetime | None) -> int:
+    """Do to some children what was done to their jobs, and delete some that will never start; return how many."""
+    return await _count(pool, "select forebay.sweep_children($1)", now)
+
+
 async def delete_audit(pool: Pool, now: datetime | None, days: int) -> int:
     """Delete some of the oldest audit records; return how many."""
     return await _count(pool, "select forebay.delete_audit($1, $2)", now, timedelta(days=days))

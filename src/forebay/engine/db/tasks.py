@@ -160,20 +160,45 @@ async def read_task(pool: Pool, job_id: int, n: int) -> tuple[str, str | None]:
 
 
 @dataclass(frozen=True, slots=True)
+class ChildCounts:
+    """The children that a task has waited for: how many there are, and how they have ended."""
+
+    job_id: int
+    is_over: bool
+    pipeline: str
+    total: int
+    done: int
+    skipped: int
+    not_found: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
 class WaitRecord:
-    """What a task has waited for; `came`: the signal came; `expired`: the time is up."""
+    """What a task has waited for; `came`: the signal came; `expired`: the time is up; `children`: not for a signal."""
 
     name: str
     key: str
     payload: str | None
     came: bool
     expired: bool
+    children: ChildCounts | None
 
 
-async def read_wait(pool: Pool, job_id: int, n: int, step_id: int, now: datetime | None) -> WaitRecord | None:
+MAP_WAIT = "forebay.map"  # the name for which a task waits until its children have ended
+
+
+async def read_wait(
+    pool: Connection | Pool, job_id: int, n: int, step_id: int, now: datetime | None
+) -> WaitRecord | None:
     """What a task has waited for; None if it has not waited."""
     row = await fetch_row(pool, load("read_wait"), job_id, n, step_id, now)
-    return None if row is None else WaitRecord(*row)
+    if row is None:
+        return None
+    name, key, payload, came, expired, child_id, *counts = row
+    if name == MAP_WAIT and child_id is None:
+        return None  # somebody has deleted the children: the step runs anew
+    return WaitRecord(name, key, payload, came, expired, None if child_id is None else ChildCounts(child_id, *counts))
 
 
 async def traces(pool: Pool, job_ids: Sequence[int]) -> dict[int, str]:

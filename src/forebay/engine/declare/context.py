@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from forebay.db.pool import Connection
     from forebay.engine.declare.limited import Limited
     from forebay.engine.declare.resources import Resource
-    from forebay.types import ItemRecord, Signal
+    from forebay.types import ItemRecord, Mapped, Signal
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +34,7 @@ class StepServices(Protocol):
     async def get(self, resource: Resource[Any]) -> Any: ...
     async def call(self, ctx: Context, limited: Limited[..., Any], args: Any, kwargs: Any) -> Any: ...
     def transaction(self, ctx: Context) -> AbstractAsyncContextManager[Connection]: ...
+    def children(self, ctx: Context, mapped: Mapped) -> AsyncIterator[ItemRecord]: ...
 
 
 class Context:
@@ -117,6 +118,11 @@ class Context:
         work, and await all blocks in the step.
         """
         return self._services.transaction(self)
+
+    def children(self, mapped: Mapped) -> AsyncIterator[ItemRecord]:
+        """The items that a step before this one has mapped to, in order, with their statuses, results and errors. They
+        are read page by page. For async steps."""
+        return self._services.children(self, mapped)
 
     def read_items(self, items: Callable[[], AsyncIterator[ItemRecord]]) -> None:
         """Set the source of `items`. For the engine only."""

@@ -20,7 +20,7 @@ from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepKi
 from forebay.engine.submit import producer
 from forebay.engine.submit.options import check_backfill
 from forebay.errors import DefinitionError
-from forebay.types import Done, JobSummary, Outcome, Submit, Submitted
+from forebay.types import JobSummary, Outcome, Returned, Submit, Submitted
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -180,7 +180,7 @@ class Pipeline(Generic[I]):
 
     def after_all(
         self, *, after: Step[I, Any] | tuple[Step[I, Any], ...] | None = None, **options: Unpack[StepOptions]
-    ) -> Callable[[Callable[[Context, JobSummary], Awaitable[R | Done[R] | Outcome]]], Step[I, R]]:
+    ) -> Callable[[Callable[[Context, JobSummary], Awaitable[R | Returned[R] | Outcome]]], Step[I, R]]:
         """Declare a step that runs once per job, after all items have ended."""
         return lambda fn: self._add(fn, after, options, after_all=True)
 

@@ -16,10 +16,11 @@ from pydantic import TypeAdapter
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limit import RESERVED_PREFIX, Limit
 from forebay.engine.declare.limited import ProcessLimits
+from forebay.engine.declare.map import Map
 from forebay.engine.declare.order import Order, OrderKey, check_field
 from forebay.engine.declare.retry import Retry
 from forebay.errors import DefinitionError
-from forebay.types import Cancel, Done, NotFound, Outcome, Skip, Snooze, Wait
+from forebay.types import Cancel, Done, Mapped, NotFound, Outcome, Returned, Skip, Snooze, Wait
 
 if TYPE_CHECKING:
     from forebay.engine.declare.pipeline import Pipeline
@@ -100,6 +101,11 @@ class Step(Generic[I, R]):
         """Whether it may return Wait: only then does the worker look for its signal."""
         return self.can_wait and Wait in _outcomes_of(self.fn)
 
+    @cached_property
+    def maps(self) -> bool:
+        """Whether it may return Map: only then does the worker look for its children."""
+        return self.can_wait and Map in _outcomes_of(self.fn)
+
     @property
     def can_wait(self) -> bool:
         return self.batch_size is None and self.kind is not StepKind.PROCESS
@@ -139,22 +145,26 @@ _OUTCOMES = (NotFound, Skip, Snooze, Cancel, Wait)
 def _value_of(annotation: Any) -> Any:
     """The annotation of the value of a step, without the outcomes that it may return instead."""
     parts = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
-    values = [
-        (typing.get_args(part) or (Any,))[0] if (typing.get_origin(part) or part) is Done else part
-        for part in parts
-        if part not in _OUTCOMES
-    ]
+    values = [_stored_as(part) for part in parts if part not in _OUTCOMES]
     return typing.Union[tuple(values)] if values else None  # noqa: UP007 - built at run time
+
+
+def _stored_as(part: Any) -> Any:
+    kind = typing.get_origin(part) or part
+    if kind is Done:
+        return (typing.get_args(part) or (Any,))[0]
+    return Mapped if kind is Map else part
 
 
 def _outcomes_of(fn: Callable[..., Any]) -> list[Any]:
     """The outcomes that the return type of a function contains, at any depth."""
     try:
-        parts = _parts_of(typing.get_type_hints(fn).get("return"))
-        return [each for each in _OUTCOMES if each in parts]
+        parts = [typing.get_origin(part) or part for part in _parts_of(typing.get_type_hints(fn).get("return"))]
+        return [each for each in (*_OUTCOMES, Map) if each in parts]
     except Exception:  # names in the annotations may exist later, or for type checkers only
         words = set(re.findall(r"\w+", str(getattr(fn, "__annotations__", {}).get("return"))))
-        return [each for each in _OUTCOMES if not words.isdisjoint((each.__name__, "Outcome"))]
+        found = [each for each in _OUTCOMES if not words.isdisjoint((each.__name__, "Outcome"))]
+        return [*found, Map] if "Map" in words else found
 
 
 def _parts_of(annotation: Any) -> list[Any]:
@@ -176,13 +186,13 @@ class Declared(Generic[I, *Rs]):
         self._make = make
 
     @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Returned[R] | Outcome]], /) -> Step[I, R]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Returned[R] | Outcome]], /) -> Step[I, R]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Returned[R] | Outcome], /) -> Step[I, R]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], R | Returned[R] | Outcome], /) -> Step[I, R]: ...
     def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
         return self._make(fn)
 
@@ -194,13 +204,15 @@ class OptionalDeclared(Generic[I, *Rs]):
         self._make = make
 
     @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Done[R] | Outcome]], /) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[Returned[R] | Outcome]], /) -> Step[I, R | None]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Awaitable[R | Done[R] | Outcome]], /) -> Step[I, R | None]: ...
+    def __call__(
+        self, fn: Callable[[Context, I, *Rs], Awaitable[R | Returned[R] | Outcome]], /
+    ) -> Step[I, R | None]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], Done[R] | Outcome], /) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], Returned[R] | Outcome], /) -> Step[I, R | None]: ...
     @overload
-    def __call__(self, fn: Callable[[Context, I, *Rs], R | Done[R] | Outcome], /) -> Step[I, R | None]: ...
+    def __call__(self, fn: Callable[[Context, I, *Rs], R | Returned[R] | Outcome], /) -> Step[I, R | None]: ...
     def __call__(self, fn: Callable[..., Any], /) -> Step[I, Any]:
         return self._make(fn)
 
@@ -236,6 +248,8 @@ def _check_kind(step: Step[Any, Any], where: str) -> None:
     # With all outcomes the type is `Outcome`, which every step may have: then the values that it returns are checked.
     if not step.can_wait and Wait in (found := _outcomes_of(step.fn)) and len(found) < len(_OUTCOMES):
         raise DefinitionError(f"{where}: batch steps and process steps cannot wait for signals")
+    if not step.can_wait and Map in _outcomes_of(step.fn):
+        raise DefinitionError(f"{where}: batch steps and process steps cannot return Map")
     if step.kind is StepKind.PROCESS and step.memory_mb < 32:
         raise DefinitionError(f"{where}: memory_mb must be at least 32")
     if step.sandbox and step.kind is not StepKind.PROCESS:

@@ -81,6 +81,7 @@ class Sweeper:
             group.create_task(every(_OTHERS_SLOWER * _LOOK_EVERY, "promote others", self._unless_leader(self.promote)))
             group.create_task(every(5.0, "signals", self._if_leader(self.sweep_signals)))
             group.create_task(every(10.0, "order", self._if_leader(self.sweep_order)))
+            group.create_task(every(5.0, "children", self._seldom(self.sweep_children)))
             group.create_task(every(30.0, "tidy", self._seldom(self.tidy)))
             group.create_task(every(30.0, "versions", self._seldom(self.adopt_jobs)))
             group.create_task(every(300.0, "stranded", self._seldom(self.repair_stranded)))
@@ -116,6 +117,7 @@ class Sweeper:
         await self.run_schedules()
         await self.sweep_signals()
         await self.sweep_order()
+        await self.sweep_children()
         await self.promote(from_start=True)
 
     async def look(self) -> None:
@@ -213,6 +215,11 @@ class Sweeper:
             self._order_swept_to = (reached[0], reached[1])
             if changed:
                 log.warning("order_repaired", tasks=changed)
+
+    async def sweep_children(self) -> None:
+        """Pause, resume and cancel the children of jobs that were so, and delete those that will never start."""
+        while await sweeps.sweep_children(self._pool, self._clock.stamp()):
+            pass
 
     async def make_partitions(self) -> None:
         await sweeps.make_partitions(self._pool, self._clock.stamp())

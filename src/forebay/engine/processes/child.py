@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from forebay.runner.frames import Channel, Hello
+    from forebay.types import Mapped
 
 
 def context_fields(ctx: Context) -> dict[str, Any]:
@@ -62,6 +63,9 @@ class _ChildServices:
 
     def transaction(self, ctx: Context) -> Any:
         raise RuntimeError("a process step has no database connection: return Done(value, writes=[…])")
+
+    def children(self, ctx: Context, mapped: Mapped) -> Any:
+        raise RuntimeError("a process step has no database connection: read the children in an async step")
 
 
 def context(known: dict[str, Any], link: Channel) -> ChildContext:

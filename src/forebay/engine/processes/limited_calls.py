@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.limited import Limited
     from forebay.engine.declare.resources import Resource
     from forebay.settings import Settings
+    from forebay.types import Mapped
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,6 +51,9 @@ class _NoServices:
         raise RuntimeError
 
     def transaction(self, ctx: Context) -> Any:
+        raise RuntimeError
+
+    def children(self, ctx: Context, mapped: Mapped) -> Any:
         raise RuntimeError
 
 

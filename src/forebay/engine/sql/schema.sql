@@ -108,6 +108,9 @@ CREATE TABLE forebay.job (
     summary_paths jsonb,
     version_id integer,
     key_turn integer DEFAULT 0 NOT NULL,
+    parent_id bigint,
+    parent_n integer,
+    parent_bit bigint,
     CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
 )
 WITH (fillfactor='70');
@@ -151,6 +154,26 @@ CREATE TABLE forebay.waiting (
     CONSTRAINT waiting_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 )
 WITH (fillfactor='80');
+CREATE SEQUENCE forebay.token
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+CREATE TABLE forebay.lease (
+    token bigint DEFAULT nextval('forebay.token'::regclass) NOT NULL,
+    step_id integer NOT NULL,
+    lane_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    worker_id bigint NOT NULL,
+    attempt smallint NOT NULL,
+    cancelled boolean DEFAULT false NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ns int4multirange NOT NULL
+)
+WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
 CREATE TABLE forebay.item (
     job_id bigint NOT NULL,
     n integer NOT NULL,
@@ -272,6 +295,14 @@ CREATE UNLOGGED TABLE forebay.busy_lane (
     until timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000');
+CREATE TABLE forebay.child_change (
+    job_id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    action text NOT NULL,
+    actor text NOT NULL,
+    after_n integer NOT NULL,
+    after_id bigint NOT NULL
+);
 CREATE VIEW forebay.dead_letters WITH (security_invoker='true') AS
  SELECT d.at,
     d.job_id,
@@ -681,7 +712,7 @@ CREATE VIEW forebay.waits WITH (security_invoker='true') AS
      JOIN forebay.item i ON (((i.job_id = w.job_id) AND (i.n = w.n) AND (i.status = 'PENDING'::forebay.item_status))))
      JOIN forebay.pipeline p ON ((p.id = j.pipeline_id)))
      JOIN forebay.owner o ON ((o.id = w.owner_id)))
-  WHERE ((w.signalled_at IS NULL) AND (w.expires_at > clock_timestamp()));
+  WHERE ((w.name <> 'forebay.map'::text) AND (w.signalled_at IS NULL) AND (w.expires_at > clock_timestamp()));
 ALTER TABLE forebay.worker ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME forebay.worker_id_seq
     START WITH 1
@@ -739,6 +770,8 @@ ALTER TABLE ONLY forebay.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.busy_lane
     ADD CONSTRAINT busy_lane_pkey PRIMARY KEY (lane_id, step_id);
+ALTER TABLE ONLY forebay.child_change
+    ADD CONSTRAINT child_change_pkey PRIMARY KEY (job_id);
 ALTER TABLE ONLY forebay.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (job_id, n, step_id);
 ALTER TABLE ONLY forebay.item
@@ -810,11 +843,13 @@ CREATE INDEX item_failed ON forebay.item USING btree (job_id, n) WHERE (status =
 CREATE UNIQUE INDEX item_key ON forebay.item USING btree (job_id, key) WHERE (key IS NOT NULL);
 CREATE INDEX job_cancelling ON forebay.job USING btree (id) WHERE ((state = 'CANCELLED'::forebay.job_state) AND (finished_at IS NULL));
 CREATE INDEX job_changed ON forebay.job USING btree (owner_id, updated_at) WHERE (finished_at IS NULL);
+CREATE INDEX job_children ON forebay.job USING btree (parent_id, parent_n, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX job_coalescing ON forebay.job USING btree (pipeline_id, owner_id, key) WHERE (coalesces AND (finished_at IS NULL));
 CREATE INDEX job_finished ON forebay.job USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE UNIQUE INDEX job_key_turn ON forebay.job USING btree (pipeline_id, owner_id, key, key_turn) WHERE ((key IS NOT NULL) AND (NOT coalesces));
 CREATE INDEX job_open ON forebay.job USING btree (owner_id, id) WHERE (finished_at IS NULL);
 CREATE INDEX job_owner ON forebay.job USING btree (owner_id, id);
+CREATE INDEX job_unstarted ON forebay.job USING btree (id) WHERE ((parent_id IS NOT NULL) AND (NOT sealed));
 CREATE INDEX kept_signal_at ON forebay.kept_signal USING btree (at);
 CREATE INDEX kept_signal_expiry ON forebay.kept_signal USING btree (expires_at);
 CREATE INDEX kept_signal_of ON forebay.kept_signal USING btree (owner_id, name, key, id);

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
     from forebay.engine.db.adapters import AsyncConn
+    from forebay.types import Mapped
 
 PAGE = 100  # items that are read at once
 _LONGEST_PAUSE = 1.0
@@ -101,6 +102,13 @@ async def items(conn: AsyncConn, job_id: int) -> AsyncIterator[ItemRecord]:
         last_n = rows[-1][0]
     if last_n == 0:
         await summary(conn, job_id)
+
+
+async def items_of_map(conn: AsyncConn, mapped: Mapped) -> AsyncIterator[ItemRecord]:
+    """The items that a step has mapped to, in order."""
+    if mapped.job_id is not None:
+        async for item in items(conn, mapped.job_id):
+            yield item
 
 
 def read_job(job_id: int, row: Row | None) -> tuple[JobSummary, bool]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.db.pool import Pool
-    from forebay.engine.db.tasks import Lease
+    from forebay.engine.db.tasks import Lease, WaitRecord
     from forebay.engine.declare.step import Step
     from forebay.engine.work.attempt import Attempt
 
@@ -43,15 +43,13 @@ class StepArguments:
             return await self._job(attempt)
         return self._parsed(attempt.lease, *await tasks.read_task(self._pool, attempt.lease.job_id, attempt.n))
 
-    async def read_wait(self, attempt: Attempt, now: datetime | None) -> bool:
-        """Set the signal that the task has waited for; return whether it has waited."""
+    async def read_wait(self, attempt: Attempt, now: datetime | None) -> WaitRecord | None:
+        """Set the signal that the task has waited for; return what it has waited for, if it has."""
         found = await tasks.read_wait(self._pool, attempt.job_id, attempt.n, attempt.lease.step_id, now)
-        if found is None:
-            return False
-        if found.came or found.expired:
+        if found is not None and found.children is None and (found.came or found.expired):
             payload = None if found.payload is None else from_json(found.payload)
             attempt.signal = Signal(found.name, found.key, payload, timed_out=not found.came)
-        return True
+        return found
 
     async def _job(self, attempt: Attempt) -> tuple[Any, ...]:
         job = await results.summary(self._pool, attempt.job_id)

@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from forebay.engine.clock import in_seconds
 from forebay.engine.declare.context import Context
+from forebay.engine.declare.map import Map
 from forebay.engine.work.children import submitting
 from forebay.errors import DataError, PermanentError, StepError, ThrottledError, classify_error, message_without_values
 from forebay.types import Cancel, Done, ErrorClass, NotFound, Skip, Snooze, Statement, Wait
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
     from forebay.types import Write
 
 _MAX_REASON = 2000
-_LONGEST_PAUSE = 10 * 365 * 86400.0
-_OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel, Wait))
+LONGEST_PAUSE = 10 * 365 * 86400.0
+_OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel, Wait, Map))
 
 
 HELD_BACK = "HELD_BACK"  # not an outcome of an attempt: a limit did not admit the task
 _BEGIN_WAIT = "select forebay.await_signal($1, $2, $3, $4, $5, $6, $7)"
+_CANCEL_CHILDREN = "select forebay.cancel_children($1, $2)"
 _END_WAIT = "select forebay.end_wait($1, $2, $3)"
 
 
@@ -136,7 +138,7 @@ class Attempt(Context):
         self.reason = None if reason is None else clean(reason) or None
         self.error_class = error_class
         # The pause is bounded; min() and max() in this order turn NaN into 0.
-        self.retry_in = None if retry_in is None else max(0.0, min(retry_in, _LONGEST_PAUSE))
+        self.retry_in = None if retry_in is None else max(0.0, min(retry_in, LONGEST_PAUSE))
         self.counts_as_attempt = counts_as_attempt
         self.ends_item = ends_item
         self.throttled_for: float | None = None
@@ -169,16 +171,26 @@ def report_outcome(attempt: Attempt, step: Step[Any, Any], value: Any) -> None:
             again = None if final else step.retry.delay_after(ErrorClass.NOT_FOUND, attempt.lease.attempt)
             attempt.fail("NOT_FOUND", reason=reason, error_class=ErrorClass.NOT_FOUND, retry_in=again)
         case Skip(reason, item, writes):
-            attempt.writes = writes
+            attempt.writes = (*writes, *_ending_children(attempt, step)) if item else writes
             attempt.fail("SKIPPED", reason=reason, ends_item=item)
         case Snooze(seconds, reason):
             attempt.fail("SNOOZED", reason=reason, retry_in=max(0.0, in_seconds(seconds)), counts_as_attempt=False)
         case Cancel(reason):
+            attempt.writes = _ending_children(attempt, step)
             attempt.fail("CANCELLED", reason=reason, ends_item=True)
         case Wait():
             _report_wait(attempt, step, value)
+        case Map():
+            raise PermanentError(f"step {step.name} returned Map: batch steps and process steps cannot return Map")
         case _:
             raise AssertionError(value)
+
+
+def _ending_children(attempt: Attempt, step: Step[Any, Any]) -> tuple[Statement, ...]:
+    """The item ends with this step: the children that another of its steps waits for end, too."""
+    if not any(other.maps for other in step.pipeline.steps.values()):
+        return ()
+    return (Statement(_CANCEL_CHILDREN, (attempt.job_id, attempt.n)),)
 
 
 def _report_wait(attempt: Attempt, step: Step[Any, Any], wait: Wait) -> None:
@@ -190,10 +202,12 @@ def _report_wait(attempt: Attempt, step: Step[Any, Any], wait: Wait) -> None:
     for field, text, most in (("name", wait.name, 200), ("key", wait.key, 500)):
         if not _is_text(text, most):
             raise PermanentError(f"the {field} of a Wait must be text of 1 to {most} characters, without U+0000")
+    if wait.name.startswith("forebay."):
+        raise PermanentError('the name of a Wait must not begin with "forebay.", which is reserved')
     timeout = cast("object", wait.timeout)
     if timeout is not None and not isinstance(timeout, int | float | timedelta):
         raise PermanentError("the timeout of a Wait must be seconds or a timedelta")
-    seconds = _LONGEST_PAUSE if timeout is None else min(in_seconds(timeout), _LONGEST_PAUSE)
+    seconds = LONGEST_PAUSE if timeout is None else min(in_seconds(timeout), LONGEST_PAUSE)
     if not seconds > 0:
         raise PermanentError("the timeout of a Wait must be positive")
     attempt.fail(

@@ -10,6 +10,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
+from forebay.engine.declare.map import Map
 from forebay.engine.declare.step import StepKind
 from forebay.engine.limits.client import LimitReached
 from forebay.engine.work.attempt import HELD_BACK, Attempt, begin_wait, end_wait, report_error, report_outcome
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from forebay.engine.limits.client import LimitClient, Permits
     from forebay.engine.work.arguments import StepArguments
     from forebay.engine.work.claim_size import ClaimSize
+    from forebay.engine.work.maps import Maps
     from forebay.engine.work.turns import Turns
 
+_WAITING = (Wait, Map)
 _NEVER = float("inf")
 _YIELD_AFTER = 0.002  # seconds after which a slot waits for its next turn
 _PATIENCE = 0.1  # seconds that an owner who runs nothing waits for a slot that several other owners hold
@@ -53,6 +56,7 @@ class StepExecutor:
         on_dropped: Callable[[int, int], None],
         services: StepServices,
         limits: LimitClient,
+        maps: Maps,
         clock: Clock,
         size: ClaimSize,
         turns: Turns,
@@ -84,6 +88,8 @@ class StepExecutor:
         self._refill_at = 0  # queue length at which to claim more
         self._services = services
         self._limits = limits
+        self._maps = maps
+        self._may_have_waited = step.waits or step.maps
         self._clock = clock
         self._turns = turns
         self._is_continuous = False  # the tasks of the step do not suspend, as far as is known
@@ -288,21 +294,24 @@ class StepExecutor:
         if self._is_on_thread:
             attempt.batch = (attempt,)
         self._hold(lease.owner_id)
-        has_waited = False
+        waited = None
         try:
             args = self._arguments.at_hand(lease, index) or await self._arguments.read(attempt)
-            if self.step.waits:
-                has_waited = await self._arguments.read_wait(attempt, self._clock.stamp())
-            if self.step.limits:
-                permits = await self._permits([attempt], args[0])
-                began = time.monotonic()  # exclude the time spent waiting
-                attempt.deadline = self._deadline(began)
-                value = await self._call_limited(permits, attempt, *args)
+            waited = await self._arguments.read_wait(attempt, self._clock.stamp()) if self._may_have_waited else None
+            if waited is not None and waited.children is not None:
+                self._maps.resume(attempt, self.step, waited, waited.children)
             else:
-                value = await self._call(attempt, *args)
-            report_outcome(attempt, self.step, value)
-            if value.__class__ is Wait:
-                begin_wait(attempt, value, self._clock.stamp())
+                if self.step.limits:
+                    permits = await self._permits([attempt], args[0])
+                    began = time.monotonic()  # exclude the time spent waiting
+                    attempt.deadline = self._deadline(began)
+                    value = await self._call_limited(permits, attempt, *args)
+                else:
+                    value = await self._call(attempt, *args)
+                if value.__class__ in _WAITING:
+                    await self._begin_wait(attempt, value)
+                else:
+                    report_outcome(attempt, self.step, value)
         except asyncio.CancelledError:
             self._stopped(slot, [attempt])
         except (Exception, SystemExit) as error:
@@ -312,12 +321,20 @@ class StepExecutor:
             self._let_go(lease.owner_id)
             if attempt.stop is not None:
                 _forget_cancellation(slot)
-        if has_waited:
+        if waited is not None and waited.children is None:
             end_wait(attempt)
         ended = self._last_end = time.monotonic()
         self.ends.add(attempt, ended - began)
         self._report(attempt)
         return ended
+
+    async def _begin_wait(self, attempt: Attempt, value: Any) -> None:
+        """Let a task wait for a signal, or for its children."""
+        if value.__class__ is Map and self.step.can_wait:
+            await self._maps.begin(attempt, self.step, value)
+            return
+        report_outcome(attempt, self.step, value)
+        begin_wait(attempt, value, self._clock.stamp())
 
     def _fail(self, attempt: Attempt, error: BaseException) -> None:
         if attempt.outcome != HELD_BACK:  # otherwise it has not begun

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from forebay.engine.declare.attempt_hook import AttemptEnd
+from forebay.engine.declare.map import Map
 from forebay.errors import one_line
 from forebay.log import get_logger
 from forebay.types import Wait
@@ -53,7 +54,7 @@ class HookCalls:
                 for attempt in batch:
                     self._began[attempt].error = error
                 raise
-            if value.__class__ is Wait:  # not of a batch: those cannot wait
+            if value.__class__ in (Wait, Map):  # not of a batch: those cannot wait
                 self._began[first].waits = True
             return value
 

@@ -47,8 +47,8 @@ class LanePolling:
         on_ready_key: Callable[[], None],
         task_order: TaskOrder | None = None,
     ) -> None:
-        """`on_ready` is told that a lane has ready tasks, `on_ready_key` the same of a lane of a key. `task_order` takes
-        lanes whose tasks are to be put in order first."""
+        """`on_ready` is told that a lane has ready tasks, `on_ready_key` the same of a lane of a key. `task_order` gets
+        the lanes whose tasks are to be put in order first."""
         self._pool = pool
         self._clock = clock
         self._lanes = lanes

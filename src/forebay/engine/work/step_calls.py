@@ -7,11 +7,13 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from forebay.engine.declare.step import StepKind
+from forebay.engine.submit import results
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
 
-    from forebay.db.pool import Connection
+    from forebay.db.pool import Connection, Pool
     from forebay.engine.declare.context import Context
     from forebay.engine.declare.limited import Limited
     from forebay.engine.declare.resources import Resource, Resources
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from forebay.engine.work.progress import ProgressBook
     from forebay.engine.work.threads import Threads
     from forebay.engine.work.transactions import StepTransactions
+    from forebay.types import ItemRecord, Mapped
 
 T = TypeVar("T")
 Call: TypeAlias = Callable[..., Awaitable[Any]]
@@ -58,12 +61,18 @@ class WorkerServices:
     """The services of a worker for its running steps: progress, resources, functions in processes, transactions."""
 
     def __init__(
-        self, progress: ProgressBook, resources: Resources, processes: ProcessPool, transactions: StepTransactions
+        self,
+        progress: ProgressBook,
+        resources: Resources,
+        processes: ProcessPool,
+        transactions: StepTransactions,
+        pool: Pool,
     ) -> None:
         self.report_progress = progress.report_progress
         self._resources = resources
         self._processes = processes
         self._transactions = transactions
+        self._pool = pool
 
     async def get(self, resource: Resource[T]) -> T:
         return await self._resources.get(resource)
@@ -73,3 +82,6 @@ class WorkerServices:
 
     def transaction(self, ctx: Context) -> AbstractAsyncContextManager[Connection]:
         return self._transactions.block(cast("Attempt", ctx))
+
+    def children(self, ctx: Context, mapped: Mapped) -> AsyncIterator[ItemRecord]:
+        return results.items_of_map(self._pool, mapped)

@@ -32,6 +32,7 @@ from forebay.engine.work.hook_calls import HookCalls
 from forebay.engine.work.leases import LeaseBook
 from forebay.engine.work.limited_tasks import LimitedTasks
 from forebay.engine.work.machine import Machine
+from forebay.engine.work.maps import Maps
 from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.progress import ProgressBook
 from forebay.engine.work.recent_work import RecentWork
@@ -262,7 +263,8 @@ class Worker:
             self._executors,
             longest=s.command_timeout_s,
         )
-        self._services = WorkerServices(self._progress, self._resources, self._processes, self._transactions)
+        self._services = WorkerServices(self._progress, self._resources, self._processes, self._transactions, pool)
+        self._maps = Maps(pool, clock)
         for step in self._steps():
             self._add_step(step, versions[step.pipeline.name].steps[step.name])
         self._failures = FailureLog(self._executors)
@@ -315,6 +317,7 @@ class Worker:
             on_dropped=lambda lane_id, count: self._claimer.gave_back(step_id, lane_id, count),
             services=self._services,
             limits=self._limits,
+            maps=self._maps,
             clock=self.clock,
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
             turns=self._turns,

@@ -4,7 +4,7 @@ with wanted as materialized (
     where (cast($1 as text) is null or cast(b.state as text) = $1)
       and (cast($2 as text) is null or b.pipeline_id = (select p.id from forebay.pipeline p where p.name = $2))
       and (cast($3 as text) is null or b.owner_id = (select o.id from forebay.owner o where o.name = $3))
-      and (cast($4 as bigint) is null or b.id = $4)
+      and (b.id = cast($4 as bigint) or cast($4 as bigint) is null and b.parent_id is null)  -- children are shown with their job
     order by b.id desc
     limit cast($5 as int)
 )

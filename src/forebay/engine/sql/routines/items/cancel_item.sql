@@ -32,5 +32,6 @@ begin
     perform forebay.cut_leases(job.id, it);
     perform forebay.end_ordered_of(array[job.id], at, n);
     perform forebay.note(actor, 'cancel_item', job.owner_id, job.id, n, null, at);
+    perform forebay.change_children(job, 'cancel', actor, at, n);
     return true;
 end $$;

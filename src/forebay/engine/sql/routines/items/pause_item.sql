@@ -23,6 +23,7 @@ begin
             'a worker has item %s of job %s at this moment: wait for it, or cancel the item', n, job_id));
     elsif held.fresh > 0 then
         perform forebay.note(actor, 'pause_item', job.owner_id, job.id, n, null, at);
+        perform forebay.change_children(job, 'pause', actor, at, n);
     end if;
     return held.fresh > 0;
 end $$;

@@ -37,6 +37,7 @@ begin
     select (select count(*) from held) + 0 * count(forebay.wake(q.step_id, q.lane_id, q.seq, at)) into runs from queued q;
     if runs > 0 then
         perform forebay.note(actor, 'resume_item', job.owner_id, job.id, n, null, at);
+        perform forebay.change_children(job, 'resume', actor, at, n);
     end if;
     return runs > 0;
 end $$;

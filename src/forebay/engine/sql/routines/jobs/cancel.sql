@@ -26,5 +26,6 @@ begin
     perform forebay.end_ordered_of(array[job.id], at);
     perform pg_notify('forebay', 'cancel ' || job.id);
     perform forebay.note(actor, 'cancel', job.owner_id, job.id, null, null, at);
+    perform forebay.change_children(job, 'cancel', actor, at);
     return true;
 end $$;

@@ -7,6 +7,7 @@ language plpgsql set enable_seqscan = off as $$
 declare
     held int4multirange := (select range_agg(r) from forebay.lease l cross join lateral unnest(l.ns) r where l.job_id = job.id);
     ended int;
+    ends_map boolean;
 begin
     with open as materialized (
         select i.n from forebay.item i
@@ -45,12 +46,15 @@ begin
                                 and (held is null or not held @> 0) then at end,
             updated_at = at
         from tally t where j.id = job.id and j.finished_at is null
-        returning t.ended, t.closed, t.skipped, t.not_found, t.error
+        returning t.ended, t.closed, t.skipped, t.not_found, t.error, j.finished_at is not null and j.parent_id is not null as ends_map
     ),
     tallied as (
         insert into forebay.tally (owner_id, pipeline_id, skipped, not_found, error)
         select job.owner_id, job.pipeline_id, c.skipped, c.not_found, c.error from counted c where c.closed > 0
     )
-    select c.ended into ended from counted c;
+    select c.ended, c.ends_map into ended, ends_map from counted c;
+    if ends_map then
+        perform forebay.end_maps(array[job.id], at);
+    end if;
     return ended;
 end $$;

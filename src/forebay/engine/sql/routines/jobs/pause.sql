@@ -17,5 +17,6 @@ begin
     perform forebay.pause_lanes(job.id, true);
     update forebay.job j set state = 'PAUSED', lane_id = own_lane, updated_at = at where j.id = job.id;
     perform forebay.note(actor, 'pause', job.owner_id, job.id, null, null, at);
+    perform forebay.change_children(job, 'pause', actor, at);
     return true;
 end $$;

@@ -20,5 +20,6 @@ begin
     where j.id = job.id;
     perform forebay.wake_job(job, at);
     perform forebay.note(actor, 'resume', job.owner_id, job.id, null, null, at);
+    perform forebay.change_children(job, 'resume', actor, at);
     return true;
 end $$;

@@ -1,4 +1,4 @@
--- Jobs before id `before` (null: from the newest) that match the filters (null: any); words: a part of the file or key. Reads at
+-- Jobs before id `before` (null: from the newest) that match the filters (null: any), without children; words: a part of the file or key. Reads at
 -- most max_rows rows: looked_at says how many, looked_to when the last of them was created.
 create or replace function forebay.search_jobs(
     owner_id bigint, before bigint, pipelines text[], states forebay.job_state[], since timestamptz, until timestamptz,
@@ -13,7 +13,7 @@ begin
     -- The statement is built for each call, because the suitable index depends on the filters.
     for job in execute
         'select j.id, j.created_at,
-                ($2 is null or j.pipeline_id = any($2)) and ($3 is null or j.state = any($3))
+                j.parent_id is null and ($2 is null or j.pipeline_id = any($2)) and ($3 is null or j.state = any($3))
                 and ($4 is null or j.created_at >= $4) and ($5 is null or j.created_at < $5)
                 and ($6 is null or strpos(lower(coalesce(j.file, '''') || '' '' || coalesce(j.key, '''')), $6) > 0)
                 and ($7 is null or j.total >= $7) and ($8 is null or j.total <= $8) as fits

@@ -1,6 +1,7 @@
 -- Deletes jobs that finished more than keep ago with all their rows, except attempts (dropped by partition) and audit records.
 -- Jobs of one item are deleted together, others one by one, a large one max_items at a time. of_pipelines: only these;
--- but_pipelines: all except these. Returns the number of deleted rows: repeat until 0.
+-- but_pipelines: all except these. Children are deleted with the job that they belong to, when they have all ended. Returns the
+-- number of deleted rows: repeat until 0.
 create or replace function forebay.delete_finished(
     now timestamptz default null, keep interval default '30 days', max_jobs int default 500, max_items int default 10000,
     of_pipelines text[] default null, but_pipelines text[] default null
@@ -16,15 +17,18 @@ declare
     deleted bigint := 0;
 begin
     with old as materialized (
-        select j.id, j.total, j.finished_at from forebay.job j where j.finished_at < horizon
+        select j.id, j.total, j.finished_at, exists (select from forebay.job c where c.parent_id = j.id) as has_children
+        from forebay.job j where j.finished_at < horizon
           and (only_ids is null or j.pipeline_id = any(only_ids)) and not (j.pipeline_id = any(but_ids))
+          and (j.parent_id is null or not exists (select from forebay.job p where p.id = j.parent_id))
+          and not exists (select from forebay.job c where c.parent_id = j.id and c.finished_at is null)
         order by j.finished_at limit max_jobs for update skip locked
     ),
     mine as materialized (
         select o.* from old o where pg_try_advisory_xact_lock(hashtextextended('forebay.job', o.id))
     )
-    select array(select m.id from mine m where m.total <= 1 order by m.finished_at limit max_items),
-           array(select m.id from mine m where m.total > 1 order by m.finished_at)
+    select array(select m.id from mine m where m.total <= 1 and not m.has_children order by m.finished_at limit max_items),
+           array(select m.id from mine m where m.total > 1 or m.has_children order by m.finished_at)
     into small, large;
     if cardinality(small) > 0 then
         delete from forebay.item i where i.job_id = any(small);
@@ -33,12 +37,7 @@ begin
     end if;
     foreach doomed in array large loop
         exit when deleted >= max_items;
-        delete from forebay.item i where i.job_id = doomed and i.n = any(array(
-            select d.n from forebay.item d where d.job_id = doomed order by d.n limit max_items - deleted));
-        get diagnostics gone = row_count;
-        deleted := deleted + gone;
-        exit when deleted >= max_items;
-        deleted := deleted + forebay.delete_jobs(array[doomed]);
+        deleted := deleted + forebay.delete_job(doomed, max_items - deleted);
     end loop;
     return deleted;
 end $$;

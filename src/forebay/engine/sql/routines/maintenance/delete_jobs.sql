@@ -13,6 +13,7 @@ begin
       and r.step_id = any(forebay.steps_of(j)) and r.lane_id = l.id and r.job_id = l.job_id;
     delete from forebay.scheduled s where s.job_id = any(jobs);
     delete from forebay.waiting w where w.job_id = any(jobs);
+    delete from forebay.child_change k where k.job_id = any(jobs);
     delete from forebay.lease l where l.job_id = any(jobs);
     perform forebay.end_ordered_of(jobs, clock_timestamp());
     delete from forebay.lane l where l.job_id = any(jobs) and l.job_id <> 0;

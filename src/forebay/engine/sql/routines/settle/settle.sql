@@ -17,6 +17,7 @@ declare
     settled_tasks forebay.follow_up_task[];
     jobs_due bigint[];
     ended_ordered forebay.ordered_task[];
+    ended_children bigint[];
 begin
 with report as materialized (
     select token, n, coalesce(outcome, 'DONE') as outcome, result, started, again_at, spent, ends_item, class, reason
@@ -137,7 +138,7 @@ counted as (
     where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null
           -- updated at most once a second; for a job with one item, heartbeat_at uses the item
           or j.state in ('RUNNING', 'PAUSED') and (t.failure is not null or j.total > 1 and j.updated_at < at - interval '1 second'))
-    returning j.id, j.finished_at, j.owner_id, j.pipeline_id, t.done, t.skipped, t.not_found, t.error, t.closed,
+    returning j.id, j.finished_at, j.owner_id, j.pipeline_id, j.parent_id, t.done, t.skipped, t.not_found, t.error, t.closed,
               t.closed > 0 and j.sealed and j.job_steps <> 0 and j.state <> 'CANCELLED'
               and j.done + j.skipped + j.not_found + j.error = j.total as is_due
 ),
@@ -160,8 +161,9 @@ select (select count(*) from valid),
        array(select c.id from counted c where c.is_due),
        array(select c.id from counted c where c.finished_at is not null),
        array(select row(0, v.bit, v.owner_id, '', v.job_id, v.n, false)::forebay.ordered_task from valid v
-             where v.ordered and (v.again_at is null or (v.job_id, v.n) not in (select s.job_id, s.n from saved s)))
-into settled, stale_tokens, stale_ns, cut_leases, settled_tasks, jobs_due, finished_jobs, ended_ordered;
+             where v.ordered and (v.again_at is null or (v.job_id, v.n) not in (select s.job_id, s.n from saved s))),
+       array(select c.id from counted c where c.finished_at is not null and c.parent_id is not null)
+into settled, stale_tokens, stale_ns, cut_leases, settled_tasks, jobs_due, finished_jobs, ended_ordered, ended_children;
 
 if cardinality(cut_leases) > 0 then
     -- `in … is true` uses a hash table; `= any` would compare each report with each lease.
@@ -180,5 +182,8 @@ if cardinality(ended_ordered) > 0 then
     select settle.steps || coalesce(array_agg(e.step_id), '{}'), settle.lanes || coalesce(array_agg(e.lane_id), '{}'),
            settle.seqs || coalesce(array_agg(e.seq), '{}')
     into steps, lanes, seqs from forebay.end_ordered(ended_ordered, at) e;
+end if;
+if cardinality(ended_children) > 0 then
+    perform forebay.end_maps(ended_children, at);
 end if;
 end $$;

@@ -14,6 +14,8 @@ declare
 begin
     if name is null or length(name) not between 1 and 200 then
         perform forebay.refuse('FB002', 'name', 'must have 1 to 200 characters');
+    elsif name ^@ 'forebay.' then
+        perform forebay.refuse('FB002', 'name', 'must not begin with "forebay.", which is reserved');
     elsif key is null or length(key) not between 1 and 500 then
         perform forebay.refuse('FB002', 'key', 'must have 1 to 500 characters');
     elsif octet_length(payload::text) > 1048576 then

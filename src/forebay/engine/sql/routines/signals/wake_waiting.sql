@@ -13,7 +13,7 @@ begin
         order by w.job_id, w.n for update of s skip locked
     ),
     given as (
-        update forebay.waiting w set payload = wake_waiting.payload, signalled_at = at
+        update forebay.waiting w set payload = coalesce(wake_waiting.payload, w.payload), signalled_at = at
         from found f
         where w.job_id = f.job_id and w.n = f.n and w.bit = f.bit and w.signalled_at is null
           and w.name = f.name and w.key = f.key  -- meanwhile it may wait for another signal

@@ -7,7 +7,7 @@ create or replace function forebay.begin_batch(
 #variable_conflict use_column
 declare job forebay.job := forebay.lock_job(job_id);
 begin
-    if job.sealed then
+    if job.sealed or job.parent_id is not null then
         perform forebay.refuse('FB005', 'key', format('job %s takes no more items: it is %s', job.id, job.state));
     elsif job.loaded <> begin_batch.loaded then
         perform forebay.refuse('FB005', 'key', format(

@@ -6,7 +6,7 @@ declare
     at timestamptz := coalesce(now, clock_timestamp());
     job forebay.job := forebay.lock_job(job_id);
 begin
-    if job.sealed then
+    if job.sealed or job.parent_id is not null then  -- children are sealed when they start
         return job.state;
     elsif job.loaded <> seal.loaded then
         perform forebay.refuse('FB005', 'key', format(

@@ -21,6 +21,7 @@ begin
         jobs := array(
             select j.id from forebay.job j
             where j.finished_at is null and j.state <> 'CANCELLED' and j.pipeline_id = old.pipeline_id
+              and (j.sealed or j.parent_id is null)  -- children get the present version when they start
               and coalesce(j.version_id, -j.pipeline_id) = old.id
               and not exists (select from forebay.lease l where l.job_id = j.id)
             -- in the order of an index; change_version reads an owner's runs from the first of these jobs on

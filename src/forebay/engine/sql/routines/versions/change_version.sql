@@ -61,7 +61,9 @@ begin
     ),
     plan as materialized (
         select i.job_id, i.done, i.dead, i.n = 0 as is_job_item, range_agg(int4range(i.n, i.n, '[]')) as ns
-        from forebay.item i where i.job_id = any(changed) and i.status = 'PENDING' group by 1, 2, 3, 4
+        from forebay.item i
+        where i.job_id = any(changed) and i.status = 'PENDING' and (i.n > 0 or forebay.first_open_item(i.job_id) is null)
+        group by 1, 2, 3, 4
     ),
     wanted as materialized (
         select p.job_id, j.owner_id, s.step_id, coalesce(h.ns, '{}') as paused, range_agg(p.ns) as ns

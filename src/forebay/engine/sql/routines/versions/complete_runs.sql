@@ -13,7 +13,9 @@ begin
     for wanted in
         with plan as materialized (
             select i.done, i.dead, i.n = 0 as is_job_item, range_agg(int4range(i.n, i.n, '[]')) as ns
-            from forebay.item i where i.job_id = job.id and i.status = 'PENDING' group by 1, 2, 3
+            from forebay.item i
+            where i.job_id = job.id and i.status = 'PENDING' and (i.n > 0 or forebay.first_open_item(i.job_id) is null)
+            group by 1, 2, 3
         )
         select s.id as step_id, range_agg(p.ns) as ns
         from plan p cross join lateral forebay.next_steps(job, p.done, p.is_job_item) s

@@ -7,5 +7,5 @@ join forebay.job j on j.id = w.job_id
 join forebay.item i on i.job_id = w.job_id and i.n = w.n and i.status = 'PENDING'
 join forebay.pipeline p on p.id = j.pipeline_id
 join forebay.owner o on o.id = w.owner_id
-where w.signalled_at is null and w.expires_at > clock_timestamp();
+where w.name <> 'forebay.map' and w.signalled_at is null and w.expires_at > clock_timestamp();
 select forebay.set_security_invoker('forebay.waits');

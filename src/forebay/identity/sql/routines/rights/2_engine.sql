@@ -14,6 +14,7 @@ end $$;
 select forebay.own('job'), forebay.own('item'), forebay.own('lane'), forebay.own('ready'), forebay.own('scheduled'),
        forebay.own('waiting'), forebay.own('kept_signal'), forebay.own('lease'), forebay.own('dead_letter'),
        forebay.own('throttled_task'), forebay.own('ordered_task'), forebay.own('schedule'), forebay.own('deleted_jobs', 'select'),
+       forebay.own('child_change'),
        forebay.own('attempt', 'select, insert', 'select, insert'),
        forebay.own('audit', 'select, insert', 'select, insert, delete'),
        forebay.own('tally', 'select, insert'),  -- workers update it to lock what they fold
