@@ -2361,6 +2361,13 @@ export interface components {
     CheckLink: {
       link: string;
     };
+    Children: {
+      total: number;
+      done: number;
+      failed: number;
+      jobIds: string[];
+      isCut: boolean;
+    };
     ClaimSize: {
       itemMs?: number | null;
       value?: number | null;
@@ -2794,6 +2801,7 @@ export interface components {
       etaSeconds: number | null;
       lastError: components['schemas']["LastError"] | null;
       subject: components['schemas']["JobSubject"] | null;
+      children: components['schemas']["Children"] | null;
     };
     JobCounts: {
       states: components['schemas']["StateCounts"];

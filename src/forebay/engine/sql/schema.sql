@@ -326,26 +326,6 @@ CREATE TABLE forebay.deleted_jobs (
     owner_id bigint NOT NULL,
     job_ids bigint[] NOT NULL
 );
-CREATE SEQUENCE forebay.token
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-CREATE TABLE forebay.lease (
-    token bigint DEFAULT nextval('forebay.token'::regclass) NOT NULL,
-    step_id integer NOT NULL,
-    lane_id bigint NOT NULL,
-    job_id bigint NOT NULL,
-    owner_id bigint NOT NULL,
-    worker_id bigint NOT NULL,
-    attempt smallint NOT NULL,
-    cancelled boolean DEFAULT false NOT NULL,
-    claimed_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    ns int4multirange NOT NULL
-)
-WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
 CREATE VIEW forebay.items WITH (security_invoker='true') AS
  SELECT i.job_id,
     i.n,

@@ -45,6 +45,23 @@ CREATE TABLE forebay.picture (
     thumbnail_ids bigint[] DEFAULT '{}'::bigint[] NOT NULL,
     CONSTRAINT picture_check CHECK ((cardinality(widths) = cardinality(thumbnail_ids)))
 );
+CREATE TABLE forebay.storage_total (
+    is_last boolean DEFAULT true NOT NULL,
+    counted_at timestamp with time zone NOT NULL,
+    blobs bigint NOT NULL,
+    bytes bigint NOT NULL,
+    loose_blobs bigint NOT NULL,
+    loose_bytes bigint NOT NULL,
+    waste bigint NOT NULL,
+    waste_bytes bigint NOT NULL,
+    CONSTRAINT storage_total_is_last_check CHECK (is_last)
+);
+CREATE TABLE forebay.storage_usage (
+    owner_id bigint NOT NULL,
+    kind text NOT NULL,
+    files bigint NOT NULL,
+    bytes bigint NOT NULL
+);
 CREATE TABLE forebay.waste (
     sha256 bytea NOT NULL,
     life bigint NOT NULL,
@@ -57,6 +74,10 @@ ALTER TABLE ONLY forebay.file
     ADD CONSTRAINT file_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.picture
     ADD CONSTRAINT picture_pkey PRIMARY KEY (file_id);
+ALTER TABLE ONLY forebay.storage_total
+    ADD CONSTRAINT storage_total_pkey PRIMARY KEY (is_last);
+ALTER TABLE ONLY forebay.storage_usage
+    ADD CONSTRAINT storage_usage_pkey PRIMARY KEY (owner_id, kind);
 ALTER TABLE ONLY forebay.waste
     ADD CONSTRAINT waste_pkey PRIMARY KEY (sha256, life);
 CREATE INDEX blob_touched ON forebay.blob USING btree (touched_at) WHERE (touched_at IS NOT NULL);
@@ -74,12 +95,15 @@ ALTER TABLE forebay.file ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_all ON forebay.blob TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.file TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.picture TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.storage_usage TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_files ON forebay.blob FOR SELECT TO forebay_api USING ((EXISTS ( SELECT
    FROM forebay.file f
   WHERE (f.sha256 = blob.sha256))));
 CREATE POLICY of_owner ON forebay.file TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.picture TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.storage_usage TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 ALTER TABLE forebay.picture ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.storage_usage ENABLE ROW LEVEL SECURITY;
 GRANT SELECT ON TABLE forebay.blob TO forebay_api;
 GRANT SELECT ON TABLE forebay.blob TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.blob TO forebay_worker;
@@ -97,5 +121,11 @@ GRANT USAGE ON SEQUENCE forebay.file_id_seq TO forebay_worker;
 GRANT SELECT ON TABLE forebay.picture TO forebay_api;
 GRANT SELECT ON TABLE forebay.picture TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.picture TO forebay_worker;
+GRANT SELECT ON TABLE forebay.storage_total TO forebay_api;
+GRANT SELECT ON TABLE forebay.storage_total TO forebay_admin;
+GRANT SELECT,INSERT,DELETE ON TABLE forebay.storage_total TO forebay_worker;
+GRANT SELECT ON TABLE forebay.storage_usage TO forebay_api;
+GRANT SELECT ON TABLE forebay.storage_usage TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.storage_usage TO forebay_worker;
 GRANT SELECT ON TABLE forebay.waste TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.waste TO forebay_worker;
