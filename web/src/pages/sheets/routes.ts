@@ -13,6 +13,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/sheets/new",
+    validateSearch: search({ job: text }),
     component: lazyRouteComponent(() => import("./new")),
   }),
   createRoute({
