@@ -9,6 +9,8 @@ export type ListedSheet = Schema<"ListedSheet">;
 export type Preview = Schema<"SheetPreview">;
 export type ReadOptions = Schema<"ReadOptions">;
 export type Provider = Schema<"ProviderInfo">;
+export type Catalogue = Schema<"Catalogue">;
+export type Source = Schema<"SourceInfo">;
 export type Export = Schema<"Export">;
 type ExportChoice = NonNullable<paths["/api/jobs/{job_id}/export"]["post"]["parameters"]["query"]>;
 
@@ -97,6 +99,23 @@ export const sourcesQuery = queryOptions({
   queryFn: ({ signal }) => take(api.GET("/api/ingestion/sources", { signal })),
 });
 
+export async function dropCatalogue(name: string): Promise<void> {
+  await take(api.DELETE("/api/catalogues/{name}", { params: { path: { name } } }));
+  void queryClient.invalidateQueries({ queryKey: ["catalogues"] });
+}
+
+export async function shareCatalogue(name: string, shared: boolean): Promise<void> {
+  const action = shared ? "share" : "unshare";
+  await take(api.POST(`/api/catalogues/{name}/${action}`, { params: { path: { name } } }));
+  void queryClient.invalidateQueries({ queryKey: ["catalogues"] });
+}
+
+export function scanSource(source: string) {
+  return take(
+    api.POST("/api/ingestion/scan", { params: { header: { "Idempotency-Key": newKey() } }, body: { source } }),
+  );
+}
+
 export function exportsQuery(jobId: string) {
   return infiniteQueryOptions({
     queryKey: ["exports", jobId],
@@ -134,5 +153,5 @@ const SHEET_PIPELINES = new Set(["sheets", "sheet_images", "sheet_intake", "cata
 onLive("job", (client, jobs: { id: string; pipeline: string }[]) => {
   if (jobs.some((job) => job.pipeline === "sheet_exports")) void client.invalidateQueries({ queryKey: ["exports"] });
   if (!jobs.some((job) => SHEET_PIPELINES.has(job.pipeline))) return;
-  for (const noun of ["sheets", "sheet"]) void client.invalidateQueries({ queryKey: [noun] });
+  for (const noun of ["sheets", "sheet", "catalogues"]) void client.invalidateQueries({ queryKey: [noun] });
 });

@@ -45,6 +45,12 @@ describe("blocks", () => {
     expect(made.at(105)).toBeUndefined();
   });
 
+  it("load nothing while nothing is seen", () => {
+    const { made, asked } = blocks();
+    made.want(0, 0);
+    expect(asked).toEqual([]);
+  });
+
   it("abort what is no longer wanted", () => {
     const { made, asked } = blocks();
     made.want(0, 10);

@@ -69,8 +69,9 @@ export class Blocks<T> extends Told implements Rows<T> {
 
   want(first: number, end: number, ahead: 1 | -1 = 1): void {
     const seen = this.blocksOf(first, end);
+    if (seen.length === 0) return;
     for (const block of seen) this.use(block);
-    const next = ahead > 0 ? (seen.at(-1) ?? 0) + 1 : (seen[0] ?? 0) - 1;
+    const next = ahead > 0 ? seen.at(-1)! + 1 : seen[0]! - 1;
     this.ask([...seen, next].filter((block) => this.has(block) && !this.kept.has(block)));
   }
 
