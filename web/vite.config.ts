@@ -6,6 +6,15 @@ import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const TEXTS = new Set([".js", ".css", ".html", ".svg", ".webmanifest"]);
+// The first load: what every page shares, and Home. Nouns and icons of other pages come with those.
+const FIRST = new RegExp(
+  [
+    "/src/(ui|shell|live|pages/home)/",
+    "/src/(?!sw)[\\w.-]+$",
+    "/src/api/(app|client|home|jobs|links|problem|session)\\.ts$",
+    "/node_modules/(?!uplot|fast-blurhash|lucide-react)",
+  ].join("|"),
+);
 const API = process.env.API_URL ?? "http://127.0.0.1:8080";
 
 /** Write NAME.br and NAME.gz beside each text: the API sends them as they are. */
@@ -26,14 +35,51 @@ function compress(): Plugin {
   };
 }
 
+/** Style sheets are loaded in any order: each begins with the order of the layers. */
+function layerOrder(): Plugin {
+  return {
+    name: "layer-order",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      for (const file of Object.values(bundle)) {
+        if (file.type === "asset" && file.fileName.endsWith(".css"))
+          file.source = `@layer reset,tokens,base,components;${file.source}`;
+      }
+    },
+  };
+}
+
+/** The service worker keeps the files of the first load: it is told which those are. */
+function firstFiles(): Plugin {
+  return {
+    name: "first-files",
+    enforce: "post",
+    generateBundle(_, bundle) {
+      const worker = bundle["sw.js"];
+      if (worker?.type !== "chunk") return;
+      const isFirst = /^assets\/(index|app)-[\w-]+\.(js|css)$/;
+      const files = Object.keys(bundle).filter((name) => isFirst.test(name));
+      const kept = ["theme.js", "icons/icon.svg", "manifest.webmanifest", ...files].map((name) => `/${name}`);
+      worker.code = worker.code.replace("__FILES__", kept.join(" "));
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), compress()],
+  plugins: [react(), layerOrder(), firstFiles(), compress()],
   resolve: { alias: { "~": resolve(import.meta.dirname, "src") } },
   build: {
     outDir: "dist",
     manifest: true,
     assetsInlineLimit: 0, // the policy allows no data: scripts or styles
     target: ["chrome125", "firefox147", "safari26"],
+    rolldownOptions: {
+      input: { index: resolve(import.meta.dirname, "index.html"), sw: resolve(import.meta.dirname, "src/sw.ts") },
+      output: {
+        entryFileNames: (chunk) => (chunk.name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
+        codeSplitting: { groups: [{ name: "app", test: FIRST }] },
+      },
+    },
     // Otherwise light-dark() and nesting are rewritten for older browsers.
     cssTarget: ["chrome125", "firefox147", "safari26"],
   },

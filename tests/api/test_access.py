@@ -26,6 +26,7 @@ CALLERS = ("nobody", "ann", "bob", "root", "service", "revoked")
 # What each caller gets: nobody, the owner ann, another owner, an administrator, the service for ann, a revoked token.
 _PRIVATE = (401, 200, 404, 200, 200, 401)  # something of ann's
 _NO_SHEET = (401, 409, 404, 409, 409, 401)  # the same, of a job that has none: test_exports.py has those that do
+_NO_PICTURE = (401, 404, 404, 404, 404, 401)  # test_files.py has those that are
 _OWN = (401, 200, 200, 200, 200, 401)  # everyone's own
 _ADMIN = (401, 403, 403, 200, 403, 401)
 _PERSON = (401, 403, 403, 403, 403, 401)  # these callers are tokens: only who has signed in may
@@ -39,6 +40,8 @@ _BOOKMARKS: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("POST", "/api/bookmarks"): ((401, 201, 201, 201, 200, 401), {"url": "https://example.org/new"}),
     ("GET", "/api/bookmarks"): (_OWN, None),
     ("GET", "/api/bookmarks/tags"): (_OWN, None),
+    ("GET", "/api/bookmarks/facets"): (_OWN, None),
+    ("POST", "/api/bookmarks/bulk"): (_OWN, {"filter": {}, "do": "unarchive"}),
     ("GET", "/api/bookmarks/categories"): (_OWN, None),
     ("POST", "/api/bookmarks/categories"): ((401, 201, 201, 201, 200, 401), {"name": "new"}),
     ("PUT", "/api/bookmarks/categories/{category_id}"): (_MINE, {"name": "other"}),
@@ -49,6 +52,7 @@ _BOOKMARKS: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("PATCH", "/api/bookmarks/{bookmark_id}"): (_MINE, {"note": "x"}),
     ("POST", "/api/bookmarks/{bookmark_id}/archive"): (_MINE, None),
     ("POST", "/api/bookmarks/{bookmark_id}/unarchive"): (_MINE, None),
+    ("POST", "/api/bookmarks/{bookmark_id}/restore"): (_MINE, None),
     ("POST", "/api/bookmarks/{bookmark_id}/crawl"): ((401, 201, 404, 404, 201, 401), None),
     ("POST", "/api/bookmarks/{bookmark_id}/merge"): ((401, 409, 404, 404, 409, 401), None),
     ("GET", "/api/bookmarks/{bookmark_id}/changes"): (_MINE, None),
@@ -65,6 +69,8 @@ _SHEETS: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/sheets"): (_OWN, None),
     ("GET", "/api/sheets/{job_id}"): (_PRIVATE, None),
     ("PATCH", "/api/sheets/{job_id}"): (_PRIVATE, {"providers": []}),
+    ("GET", "/api/sheets/{job_id}/preview"): (_NO_SHEET, None),  # its file has not been received
+    ("POST", "/api/sheets/{job_id}/reread"): ((401, 409, 404, 404, 409, 401), {"options": {}}),
     ("OPTIONS", "/api/uploads"): ((204,) * 6, None),
     ("POST", "/api/uploads"): ((401, 201, 201, 201, 201, 401), None),
     ("HEAD", "/api/uploads/{upload_id}"): (_PRIVATE, None),
@@ -108,10 +114,13 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/files/{file_id}"): (_PRIVATE, None),
     ("GET", "/api/files/{file_id}/content"): (_PRIVATE, None),
     ("HEAD", "/api/files/{file_id}/content"): (_PRIVATE, None),
+    ("GET", "/api/files/{file_id}/thumbnail"): (_NO_PICTURE, None),
+    ("HEAD", "/api/files/{file_id}/thumbnail"): (_NO_PICTURE, None),
     ("GET", "/files/{token}"): ((404,) * 6, None),  # this one is nobody's; those that are somebody's are for everybody
     ("HEAD", "/files/{token}"): ((404,) * 6, None),
     **_BOOKMARKS,
     **_SHEETS,
+    ("GET", "/api/suggest"): ((401, 422, 422, 422, 422, 401), None),  # it needs a text: see test_suggest.py
     ("GET", "/api/pending"): (_OWN, None),
     ("GET", "/api/attempts"): (_OWN, None),
     ("GET", "/api/audit"): (_OWN, None),

@@ -279,3 +279,28 @@ async def test_old_trash_is_deleted_for_good(service: Service) -> None:
         purge = "select forebay.purge_bookmarks($1, 10)"
         assert [await service.admin.fetchval(purge, before) for _ in range(2)] == [1, 0]
         assert await names(ann, trash=True) == ["a"]
+
+
+async def test_filters_use_the_indexes_that_suit_them(service: Service) -> None:
+    ann_id = await service.admin.fetchval("select forebay.owner_id('ann')")
+    await service.admin.execute(
+        """insert into forebay.bookmark (owner_id, url, page_hash, kind, tags, deleted_at, archived_at)
+           select $1, 'https://site' || n % 100 || '.test/' || n, sha256(n::text::bytea),
+                  case when n % 500 = 0 then 'pdf' else 'page' end, array['tag ' || n % 200],
+                  case when n % 400 = 0 then now() end, case when n > 100 then now() end
+           from generate_series(1, 5000) n""",
+        ann_id,
+    )
+    await service.admin.execute("analyze forebay.bookmark")
+    scans = "select pg_stat_get_xact_numscans(('forebay.bookmark_' || $1)::regclass)"
+    for index, given in (
+        ("newest", '{"archived": false}'),
+        ("site", '{"sites": ["site7.test"]}'),
+        ("kind", '{"kinds": ["pdf"]}'),
+        ("tags", '{"tags": ["tag 7"]}'),
+        ("trash", '{"trash": true}'),
+    ):
+        async with service.admin.transaction():
+            await service.admin.execute("select forebay.enter('forebay_api', $1, null)", ann_id)
+            await service.admin.fetch("select * from forebay.match_bookmarks($1::text::jsonb, false, null, 60)", given)
+            assert await service.admin.fetchval(scans, index) == 1, index

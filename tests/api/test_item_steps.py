@@ -177,7 +177,7 @@ async def test_an_item_is_paused_resumed_and_cancelled(service: Service) -> None
         ended = await client.post(f"{path}/pause")
         assert (ended.status_code, ended.json()["detail"]) == (
             409,
-            f"n: item 1 of job {job_id} has ended: it is SKIPPED",
+            f"item: item 1 of job {job_id} has ended: it is SKIPPED",
         )
         assert (await client.post(f"/api/jobs/{job_id}/items/9/pause")).status_code == 404
         audit = (await client.get(f"/api/audit?jobId={job_id}")).json()["audit"]

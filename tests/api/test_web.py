@@ -108,8 +108,11 @@ async def test_without_a_build_a_page_says_what_to_do(
 
 
 async def test_pictures_of_a_bucket_are_allowed_where_links_point_to_it(dsn: str, built: Path) -> None:
-    given = {"storage_presign": True, "storage_endpoint": "https://s3.example.org:9000/x"}
-    async with serving(dsn, **given) as service, service.client() as browser:
+    endpoint = "https://s3.example.org:9000/x"
+    async with (
+        serving(dsn, storage_presign=True, storage_endpoint=endpoint) as service,
+        service.client() as browser,
+    ):
         policy = (await browser.get("/")).headers["content-security-policy"]
     assert "img-src 'self' blob: data: https://s3.example.org:9000;" in policy
     assert "media-src 'self' blob: https://s3.example.org:9000;" in policy

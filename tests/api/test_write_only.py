@@ -48,7 +48,7 @@ async def _own(service: Service) -> dict[str, str]:
     upload_id = str(await service.admin.fetchval(upload, MARK))
     await service.admin.execute("insert into forebay.catalogue (owner_id, name) select forebay.owner_id('ann'), 'ours'")
     return {"job_id": job, "bookmark_id": second, "category_id": category, "upload_id": upload_id, "name": "ours",
-            "sheet": str(sheet), "token_id": "1", "session_id": "1", "invitation_id": "1"}  # fmt: skip
+            "sheet": str(sheet), "item_id": "1", "token_id": "1", "session_id": "1", "invitation_id": "1"}  # fmt: skip
 
 
 def _calls(ids: dict[str, str]) -> list[tuple[str, str, Any]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import socket
+from collections.abc import Callable
 
 import asyncpg
+import httpx
 import pytest
 
 from forebay.cli import api
@@ -12,7 +15,7 @@ from forebay.db.migrate import migrate, versions_of
 from forebay.db.schema_parts import all_parts
 from forebay.errors import ForebayError
 from forebay.settings import Settings
-from tests.cli._run import Cli
+from tests.cli._run import Cli, Process
 
 
 def test_a_port_that_is_taken_is_named(cli: Cli) -> None:
@@ -21,6 +24,21 @@ def test_a_port_that_is_taken_is_named(cli: Cli) -> None:
         refused = cli.run("api", "--port", str(port))
     assert refused.code == 2
     assert f"FOREBAY_API_PORT: 127.0.0.1:{port} cannot be used: Address already in use" in refused.err
+
+
+def test_administrators_get_what_the_doctor_finds(cli: Cli, fork: Callable[..., Process]) -> None:
+    cli.run("users", "add", "root", "--admin", given="a long password\n")
+    token = cli.run("tokens", "add", "test", "--user", "root", "--scope", "admin", "--scope", "read").out.strip()
+    api = fork("api", "--port", "0", FOREBAY_BROWSER_PATH="/nonexistent")
+    api.says("api_started")
+    found = re.search(r'"address": "([^"]+)"', api.said)
+    assert found is not None, api.said
+    answer = httpx.get(f"{found[1]}/api/doctor", headers={"authorization": f"Bearer {token}"}, timeout=60)
+    report = answer.raise_for_status().json()
+    levels = {finding["about"]: finding["level"] for finding in report["findings"]}
+    assert (levels["database"], levels["schema"], levels["health"]) == ("OK", "OK", "WARN")
+    (health,) = [finding["text"] for finding in report["findings"] if finding["about"] == "health"]
+    assert health == "Nothing waits. No worker is running: `forebay worker` starts one."
 
 
 async def test_it_adds_the_service_to_a_database_with_the_engine_alone(bare_dsn: str) -> None:

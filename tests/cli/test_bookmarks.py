@@ -29,6 +29,10 @@ def test_links_are_saved_and_found(cli: Cli, dsn: str) -> None:
     assert "https://b.example/" in cli.run("bookmarks", "list").out
     assert "Water" in cli.run("bookmarks", "search", "water", "-wine").out
     assert cli.run("bookmarks", "search", "-water", "wine").out == "There are no such bookmarks.\n"
+    assert "Water" in cli.run("bookmarks", "search", "tag:rivers", "category:wet").out
+    for words, complaint in (("kind:film", "there is no kind 'film'"), ("category:Dry", "there is no category 'Dry'")):
+        refused = cli.run("bookmarks", "search", words)
+        assert (refused.code, refused.err.startswith(f"forebay: WORDS: {complaint}")) == (2, True), refused.err
     cli.run("submit", "nothing", "{}", "--owner", "bob")
     assert cli.run("bookmarks", "list", "--owner", "zoe").err == (
         "forebay: there is no owner 'zoe': choose another one with --owner\n"

@@ -69,6 +69,19 @@ def test_the_wheel_carries_code_sql_and_types(built: Path) -> None:
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
 
 
+def test_both_carry_the_built_web_app_and_its_licences(built: Path) -> None:
+    (wheel,), (archive,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        packed = {name.split("/", 1)[-1] for name in tar.getnames()}
+    for names, folder in ((set(zipfile.ZipFile(wheel).namelist()), "forebay/web"), (packed, "src/forebay/web")):
+        assert {f"{folder}/index.html", f"{folder}/index.html.br", f"{folder}/licences.txt", f"{folder}/stamp"} <= names
+        assert not [name for name in names if "node_modules" in name]
+    assert {"web/package-lock.json", "web/src/main.tsx", "scripts/web.py"} <= packed
+    licences = zipfile.ZipFile(wheel).read("forebay/web/licences.txt").decode()
+    assert "react-dom" in licences
+    assert "Permission is hereby granted" in licences
+
+
 def test_the_source_archive_carries_what_a_build_needs(built: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as tar:

@@ -160,11 +160,12 @@ async def test_a_queue_is_parked_and_a_machine_is_full(dsn: str) -> None:
         job = await ask.bed.submit(orders, "full disk")
         worker = ask.bed.worker
         await ask.claim(lambda: worker._claimer.is_held)
+        worker._claimer.hold(60)  # it must not end before it is asked about, however busy this machine is
         await worker._settler.drained()
         await ask.report()
         reason = next(reason for reason in await ask.item(job) if reason.code == "machine_busy")
         assert (reason.facts["workers"], reason.facts["share"]) == (1, 1.0)
-        assert 0 < reason.facts["held_seconds"] <= 1
+        assert 0 < reason.facts["held_seconds"] <= 60
         assert "machine_busy" in codes(await ask.queue("orders.act"))
 
         worker._claimer.hold(0)

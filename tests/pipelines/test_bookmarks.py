@@ -69,6 +69,9 @@ async def test_all_that_a_page_says_about_itself(crawl: Crawl) -> None:
     assert mark["author"] == "Ada Weir, Ben Sluice"
     assert mark["published_at"] == datetime(2024, 3, 5, 8, 30, tzinfo=UTC)
     assert mark["description"] == "From the weir to the stone, step by step."
+    blocks = json.loads(mark["blocks"])
+    assert {"h", "p"} <= {block["t"] for block in blocks}
+    assert all(block["text"] in mark["body"] for block in blocks if block["t"] == "p")
     facts = await crawl.conn.fetchval(
         "select facts -> 'feeds' -> 0 ->> 'url' from forebay.bookmark where id = $1", mark["id"]
     )
@@ -321,6 +324,20 @@ async def test_every_page_of_the_corpus_is_found_as_it_should_be(crawl: Crawl) -
                     assert row[name] == (expected[name] or None), (path, name)
         elif kind in ("login", "captcha", "error", "soft 404") and not expected.get("refresh_url"):
             assert (row["title"], row["body"]) == (None, None), path
+
+
+async def test_the_trash_is_emptied_after_a_while(dsn: str, site: Site, tmp_path: Path) -> None:
+    async with crawling(dsn, site, tmp_path, housekeeping, packages=[BookmarksSettings(trash_days=7)]) as crawl:
+        marks = [await crawl.add(path) for path in ("/plain", "/article", "/no-title")]
+        for mark, days in ((marks[0], 6), (marks[1], 8)):
+            await crawl.conn.execute(
+                "update forebay.bookmark set deleted_at = now() - make_interval(days => $2) where id = $1", mark, days
+            )
+        job = await crawl.bed.submit(housekeeping, ChoreRun(what="purge trash"))
+        await crawl.bed.run()
+        assert (await crawl.bed.job(job)).done == 1
+        left = await crawl.conn.fetch("select id from forebay.bookmark order by id")
+        assert [row["id"] for row in left] == [marks[0], marks[2]]
 
 
 async def test_what_is_due_is_crawled_again_once(dsn: str, site: Site, tmp_path: Path) -> None:

@@ -136,6 +136,11 @@ async def test_what_the_browser_notes_reaches_the_bookmark(opened: Open, stub: S
         notes = json.loads(mark["notes"])
         stub.shows = {}
         again = await crawl.again(mark["id"])
+        pictures = await crawl.conn.fetch("select file_id, widths from forebay.picture")
+    assert (again["screenshot_id"], [160, 320]) in [
+        tuple(row) for row in pictures
+    ]  # the first has gone with its thumbnail
+    assert mark["screenshot_id"] not in [row["file_id"] for row in pictures]
     assert notes == {
         "screenshot": [
             "it was still loading when it was captured",
@@ -145,6 +150,15 @@ async def test_what_the_browser_notes_reaches_the_bookmark(opened: Open, stub: S
         ]
     }
     assert again["notes"] == "{}"
+
+
+async def test_a_screenshot_that_has_no_thumbnails_is_kept_all_the_same(opened: Open, stub: Stub) -> None:
+    stub.shows = {"viewport": Shot(b"no picture", 8, 8, "image/png")}
+    async with opened() as crawl:
+        mark = await crawl.crawled("/plain")
+        assert (await crawl.file(mark["screenshot_id"]))[1] == b"no picture"
+        known = "select count(*) from forebay.picture where file_id = $1"
+        assert await crawl.conn.fetchval(known, mark["screenshot_id"]) == 0
 
 
 async def test_a_dead_host_is_not_found_from_every_step(opened: Open, stub: Stub) -> None:

@@ -57,9 +57,9 @@ async def test_it_needs_no_role_no_extension_and_no_table_of_the_service(own_sch
     assert await conn.fetchval("select array_agg(extname::text) from pg_extension") == ["plpgsql"]
     tables = "from pg_class where relnamespace = 'forebay'::regnamespace and relkind in ('r', 'p')"
     assert set(await conn.fetchval(f"select array_agg(relname::text) {tables}")) == {
-        "attempt", "attempt_default", "audit", "busy_lane", "dead_letter", "item", "job", "kept_signal", "lane",
-        "lease", "migration", "owner", "part", "part_routine", "pipeline", "pipeline_version", "queue", "rate_limit",
-        "ready", "schedule", "scheduled", "slot_lease", "slot_limit", "step", "tally", "throttled_task",
+        "attempt", "attempt_default", "audit", "busy_lane", "dead_letter", "deleted_jobs", "item", "job", "kept_signal",
+        "lane", "lease", "migration", "owner", "part", "part_routine", "pipeline", "pipeline_version", "queue",
+        "rate_limit", "ready", "schedule", "scheduled", "slot_lease", "slot_limit", "step", "tally", "throttled_task",
         "version_step", "waiting", "worker",
     }  # fmt: skip
     assert await conn.fetchval(f"select count(*) {tables} and (relrowsecurity or relacl is not null)") == 0

@@ -53,6 +53,16 @@ async def test_rows_are_read_in_order(conn: asyncpg.Connection[Any], shape: str,
     assert (scan["Index Name"], scan["Actual Rows"]) == ("item_pkey", 7000)
 
 
+async def test_a_page_of_a_search_reads_its_rows_by_their_numbers(conn: asyncpg.Connection[Any]) -> None:
+    job = await _filled(conn)
+    rows = "select count(*) from forebay.search_grid($1, array(select generate_series(5001, 6000)), '{}', '99', 100)"
+    read = "select pg_stat_get_xact_tuples_fetched('forebay.item_pkey'::regclass)"
+    async with conn.transaction():
+        assert await conn.fetchval(rows, job) == 19
+        assert await conn.fetchval(read) == 1000
+        assert await conn.fetchval("select pg_stat_get_xact_numscans('forebay.item'::regclass)") == 0
+
+
 async def test_a_few_errors_are_found_by_their_own_index(conn: asyncpg.Connection[Any]) -> None:
     nodes = await _plan(conn, await _filled(conn), "plain", 0, 10_000, ["ERROR", "NOT_FOUND"], [])
     (scan,) = [node for node in nodes if node.get("Relation Name") == "item"]

@@ -29,6 +29,7 @@ ALLOWED = {
     "src/forebay/services/encodings/": "messages name the extra",
     "src/forebay/api/submit/row_files.py": "a media type",
     "scripts/demands.py": "titles of the requirements",
+    "scripts/web.py": "a contact sheet, and a style sheet",
 }
 _NAMES = "|".join(f"{name}|{name.removesuffix('s')}" for name in (package.name for package in packages()))
 _NAMED = re.compile(rf"(?<![a-z])(?:{_NAMES})(?![a-z])", re.IGNORECASE)

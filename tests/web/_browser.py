@@ -85,17 +85,21 @@ class Watched:
         self.page.on("requestfailed", self._failed)
         self.page.on("request", lambda request: self.requests.append(f"{request.method} {_path(request.url)}"))
 
+    def another_tab(self) -> Watched:
+        """Another page of the same browser, with the same session."""
+        return Watched(self.page.context.new_page(), self.site, self.allowed, self.complaints, unserved=self.unserved)
+
     def open(self, path: str = "/") -> Page:
         self.page.goto(f"{self.site}{path}")
         return self.page
 
     def check(self) -> None:
-        if self.page.url.startswith(self.site):
+        if not self.page.is_closed() and self.page.url.startswith(self.site):
             self.complaints += [f"policy: {each}" for each in self.page.evaluate("window.__violations ?? []")]
             shift: float = self.page.evaluate("window.__shift ?? 0")
             if shift > _MAX_SHIFT and not self.ignores_shift:
                 self.complaints.append(f"layout shift of {shift:.3f}")
-        assert self.complaints == []
+        assert not self.complaints, "\n".join(self.complaints)
 
     def axe(self, *, inside: str | None = None) -> None:
         """No violation of WCAG 2.2 A and AA. With a modal dialog open, only that is looked at."""
@@ -110,7 +114,8 @@ class Watched:
 
     def _console(self, message: ConsoleMessage) -> None:
         # The console repeats each answer of 400 and more, which `_response` judges.
-        if message.type in {"error", "warning"} and not message.text.startswith("Failed to load resource"):
+        provoked = "Failed to load resource", *(("ProblemError: There is no answer",) if 0 in self.allowed else ())
+        if message.type in {"error", "warning"} and not message.text.startswith(provoked):
             self.complaints.append(f"console: {message.text}")
 
     def _response(self, response: Response) -> None:
@@ -138,6 +143,7 @@ def watched(
     dark: bool = False,
     cookies: Sequence[dict[str, Any]] = (),
     touch: bool = False,
+    workers: bool = False,
 ) -> Iterator[Watched]:
     """A page of a browser that knows nothing but these cookies; it is checked at the end."""
     context = browser.new_context(
@@ -150,6 +156,8 @@ def watched(
     )
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(_WATCH)
+    if not workers:  # as over plain HTTP; where there is one, it downloads the app again for each context
+        context.add_init_script("delete Navigator.prototype.serviceWorker")
     context.add_cookies(list(cookies))  # type: ignore[arg-type]
     try:
         page = Watched(context.new_page(), site)

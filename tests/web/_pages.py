@@ -1,4 +1,5 @@
-"""Every route of the web app and the states to look at: page engineers add their rows here.
+"""Every route of the web app and the states to look at. The rows of a folder of pages are in a module of its own,
+`_looks_NAME.py`, with a list `LOOKS`.
 
 `test_pages.py` opens each at 360 and 1440 px, light and dark, checks it with axe, and keeps a picture;
 `python scripts/web.py sheet` puts the pictures on one page.
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ class Look:
     heading: str
     seed: Callable[[Site], dict[str, str]] | None = None
     who: str = "ann"
+    allowed: frozenset[int] = frozenset()
+    """Statuses of answers that belong to this state."""
     after: Callable[[Watched], None] | None = None
     """What a person does before the picture, as opening a dialog."""
 
@@ -67,10 +72,29 @@ def open_keys(page: Watched) -> None:
     page.page.get_by_role("dialog", name="Keys").wait_for()
 
 
-LOOKS = [
+_SHELL = [
     Look("/", "empty", "Home"),
     Look("/", "lively", "Home", lively),
     Look("/", "palette", "Home", after=open_palette),
     Look("/", "keys", "Home", after=open_keys),
+    Look("/jobs", "empty", "Jobs"),
+    Look("/jobs", "lively", "Jobs", lively),
+    Look("/jobs?state=CANCELLED", "nothing matches", "Jobs", waiting_job),
+    Look("/jobs/{job}", "waiting", "Pages", waiting_job),
+    Look("/jobs/{job}", "ended", "Pages", job_with_a_failure),
+    Look("/jobs/{job}?tab=items", "items", "Pages", job_with_a_failure),
+    Look("/jobs/{job}?tab=pending", "pending", "Pages", waiting_job),
+    Look("/jobs/{job}?tab=record", "record", "Pages", job_with_a_failure),
+    Look("/jobs/{job}/items/2", "failed", "Item 2", job_with_a_failure),
+    Look("/jobs/{job}/items/2", "waiting", "Item 2", waiting_job),
+    Look("/jobs/999", "gone", "Job 999", allowed=frozenset({404})),
+    Look("/pending", "lively", "Pending", waiting_job),
+    Look("/dead-letters", "empty", "Dead letters"),
+    Look("/dead-letters", "groups", "Dead letters", job_with_a_failure),
     Look("/no/such/page", "gone", "Not here"),
 ]
+
+
+def all_looks() -> list[Look]:
+    others = sorted(path.stem for path in Path(__file__).parent.glob("_looks_*.py"))
+    return _SHELL + [look for name in others for look in import_module(f"tests.web.{name}").LOOKS]

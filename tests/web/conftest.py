@@ -37,11 +37,11 @@ class Site:
     def visitor(self, **options: Any) -> Watched:
         """Somebody who is not signed in."""
         found = self._stack.enter_context(watched(self._browser, self.url, **options))
-        if not self._has_topics():
+        if not self.has_topics():
             found.unserved = "/api/events"
         return found
 
-    def _has_topics(self) -> bool:
+    def has_topics(self) -> bool:
         route = self.service.app.openapi()["paths"]["/api/events"]["get"]
         return any(each["name"] == "topics" for each in route["parameters"])
 

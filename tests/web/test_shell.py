@@ -96,3 +96,14 @@ def test_a_session_that_ended_elsewhere_is_renewed_where_one_is(site: Site) -> N
     assert [each["url"] for each in site.api().get("/api/bookmarks").json()["bookmarks"]] == [
         "https://example.org/kept"
     ]
+
+
+def test_home_is_usable_after_six_requests_and_layers_have_their_order(site: Site) -> None:
+    ann = site.person()
+    page = ann.open("/")
+    expect(page.get_by_role("heading", name="Begin here")).to_be_visible()
+    first = ann.requests[: ann.requests.index("GET /api/app")]
+    assert len(first) <= 6, first
+    # A component's style wins over that of the element, in whatever order the style sheets arrive.
+    link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Jobs")
+    expect(link).to_have_css("text-decoration-line", "none")

@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 import { queryClient } from "~/api/client";
 import { followLink } from "./link";
 import { router } from "./routes";
+import { installWorker } from "./shell/device";
 
 await followLink();
 createRoot(document.getElementById("app")!).render(
@@ -16,3 +17,5 @@ createRoot(document.getElementById("app")!).render(
     </QueryClientProvider>
   </StrictMode>,
 );
+
+addEventListener("load", () => void installWorker());

@@ -9,7 +9,6 @@ import * as ops from "~/pages/ops/routes";
 import * as pending from "~/pages/pending/routes";
 import * as pipeline from "~/pages/pipeline/routes";
 import * as save from "~/pages/save/routes";
-import * as search from "~/pages/search/routes";
 import * as sheets from "~/pages/sheets/routes";
 import { Trouble } from "~/shell/trouble";
 import { root } from "./root";
@@ -19,7 +18,6 @@ import { rail } from "./whole";
 const routeTree = root.addChildren([
   ...home.routes,
   ...save.routes,
-  ...search.routes,
   ...bookmarks.routes,
   ...sheets.routes,
   ...pipeline.routes,
@@ -47,7 +45,9 @@ export const router = createRouter({
   defaultPreload: "intent",
   defaultPreloadStaleTime: 0, // the query cache decides
   scrollRestoration: true,
-  defaultErrorComponent: ({ error, reset }) => <Trouble error={error} what="This page" onRetry={reset} />,
+  defaultErrorComponent: ({ error }) => (
+    <Trouble error={error} what="This page" onRetry={() => void router.invalidate()} />
+  ),
 });
 
 declare module "@tanstack/react-router" {

@@ -1,15 +1,19 @@
-"""The stored responses to requests with an Idempotency-Key."""
+"""The stored responses to requests with an Idempotency-Key, and the preferences of users."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forebay.db.calls import fetch_row
 from forebay.db.pool import translating_errors
+from forebay.db.statements import statements
 
 if TYPE_CHECKING:
     import asyncpg
 
     from forebay.db.pool import Connection, Pool
+
+load = statements("forebay.api")
 
 
 async def claim(conn: Connection, owner_id: int, key: str) -> bool:
@@ -47,3 +51,13 @@ async def tidy(pool: Pool) -> int:
     """Delete some of the responses that are a day old; return how many."""
     async with translating_errors(), pool.acquire() as conn:
         return int(await conn.fetchval("select forebay.tidy_answers()"))
+
+
+async def preferences(conn: Connection, owner_id: int) -> asyncpg.Record | None:
+    """The preferences of an owner: value, as JSON, and updated_at."""
+    return await fetch_row(conn, load("get_preferences"), owner_id)
+
+
+async def put_preferences(conn: Connection, owner_id: int, value: str) -> asyncpg.Record | None:
+    """Replace the preferences of an owner; return them."""
+    return await fetch_row(conn, load("put_preferences"), owner_id, value)

@@ -132,15 +132,36 @@ export function putJob(client: QueryClient, id: string, change: (job: Job) => Jo
   });
 }
 
-// A job that no list has yet makes the lists old: they are asked again, at most once for a batch of events.
+const REFRESH_MS = 2000;
+let refreshing: ReturnType<typeof setTimeout> | undefined;
+
+/** Ask for the lists again, at most once in two seconds: a job that no list has yet makes them old. */
+function refreshLists(client: QueryClient): void {
+  if (refreshing) return;
+  refreshing = setTimeout(() => {
+    refreshing = undefined;
+    void client.invalidateQueries({ queryKey: ["jobs"] });
+  }, REFRESH_MS);
+}
+
 onLive("job", (client, jobs: Job[]) => {
-  const lists = client.getQueriesData<Page | { pages: Page[] }>({ queryKey: ["jobs"] });
-  const shown = lists.flatMap(([, data]) => (!data ? [] : isPaged(data) ? data.pages : [data as Page])).flatMap(jobsOf);
-  const known = new Set(shown.map((job) => job.id));
+  const me = client.getQueryData<{ me: { name: string } }>(["app"])?.me.name;
+  const lists = client
+    .getQueriesData<Page | { pages: Page[] }>({ queryKey: ["jobs"] })
+    .filter(([, data]) => data !== undefined);
+  const showsAll = lists.some(([key]) => key.some(isFilterOfAll));
+  const known = new Set(lists.flatMap(([, data]) => pagesOf(data).flatMap(jobsOf)).map((job) => job.id));
   for (const job of jobs) {
+    if (!known.has(job.id) && (job.owner === me || showsAll)) refreshLists(client);
     putJob(client, job.id, (before) => (before.updatedAt > job.updatedAt ? before : { ...before, ...job }));
   }
-  const isNew = jobs.some((job) => !known.has(job.id));
-  if (isNew) void client.invalidateQueries({ queryKey: ["jobs"] });
 });
-onLive("gone", (client) => void client.invalidateQueries({ queryKey: ["jobs"] }));
+onLive("gone", (client) => refreshLists(client));
+
+function isFilterOfAll(part: unknown): boolean {
+  return typeof part === "object" && part !== null && "userId" in part && part.userId === "all";
+}
+
+function pagesOf(data: unknown): Page[] {
+  return isPaged(data) ? data.pages : [data as Page];
+}

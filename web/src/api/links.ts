@@ -9,8 +9,9 @@ export function newKey(): string {
 export async function saveLink(
   url: string,
   more: { title?: string; note?: string; tags?: string[] } = {},
+  key = newKey(),
 ): Promise<{ id: string; created: boolean }> {
-  const saved = await take(api.POST("/api/bookmarks", { body: { url, ...more } }));
+  const saved = await take(api.POST("/api/bookmarks", { body: { url, ...more }, headers: { "Idempotency-Key": key } }));
   void queryClient.invalidateQueries({ queryKey: ["bookmarks"] });
   void queryClient.invalidateQueries({ queryKey: ["jobs"] });
   return { id: saved.bookmark.id, created: saved.created };

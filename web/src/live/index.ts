@@ -23,16 +23,19 @@ class Live {
   private readonly listeners = new Set<() => void>();
   private readonly wanted = new Map<symbol, string[]>();
   private readonly merge = new Merge((batch) => apply(queryClient, batch));
-  private readonly stream = new Stream({
-    onEvent: (event) => {
-      this.hear(event);
-      this.leader.share(event);
+  private readonly stream = new Stream(
+    {
+      onEvent: (event) => {
+        this.hear(event);
+        this.leader.share(event);
+      },
+      onState: (state, failures) => {
+        this.follow(state, failures);
+        this.leader.shareState(state, failures);
+      },
     },
-    onState: (state, failures) => {
-      this.follow(state, failures);
-      this.leader.shareState(state, failures);
-    },
-  });
+    whose,
+  );
   private readonly poll = new Poll(
     queryClient,
     () => this.stream.open(),
@@ -139,9 +142,16 @@ class Live {
   }
 
   private set(state: LiveState): void {
+    if (state.is === "offline" && this.state.is === "offline") return; // since then
     this.state = state;
     for (const listener of this.listeners) listener();
   }
+}
+
+/** Administrators look at the jobs of all owners, so their stream has all of them. */
+function whose(): Record<string, string> {
+  const app = queryClient.getQueryData<{ me: { role: string } }>(["app"]);
+  return app?.me.role === "admin" ? { userId: "all" } : {};
 }
 
 export const live = new Live();

@@ -1,9 +1,10 @@
 import type { LiveEvent } from "./merge";
 
 /** Kinds of events that the API sends; EventSource has to be told each. */
-export const KINDS = ["ready", "job", "item", "items", "progress", "overview", "gone", "tick"] as const;
+export const KINDS = ["ready", "job", "item", "progress", "digest", "overview", "gone", "tick"] as const;
 
 const SILENCE_MS = 40_000; // a tick comes every 15 s: longer silence is a dead line
+const MOST_JOBS = 50;
 const REOPEN_MS = 200; // topics change together when a page opens
 
 export type StreamState = "closed" | "connecting" | "open" | "failed";
@@ -22,11 +23,16 @@ export class Stream {
   private silence: ReturnType<typeof setTimeout> | undefined;
   private reopening: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly watcher: Watcher) {}
+  constructor(
+    private readonly watcher: Watcher,
+    private readonly parameters: () => Record<string, string> = () => ({}),
+  ) {}
 
   /** Listen to these topics; none closes the stream. */
   listen(topics: Iterable<string>): void {
-    const wanted = [...new Set(topics)].sort().join(",");
+    const wanted = bounded([...new Set(topics)])
+      .sort()
+      .join(",");
     if (wanted === this.topics && (this.source || !wanted)) return;
     this.topics = wanted;
     clearTimeout(this.reopening);
@@ -38,7 +44,8 @@ export class Stream {
     this.close();
     if (!this.topics) return;
     this.watcher.onState("connecting", this.failures);
-    const query = new URLSearchParams({ topics: this.topics, ...(this.lastId && { after: this.lastId }) });
+    const given = { ...this.parameters(), topics: this.topics, ...(this.lastId && { after: this.lastId }) };
+    const query = new URLSearchParams(given);
     const source = new EventSource(`/api/events?${query}`);
     this.source = source;
     for (const kind of KINDS) source.addEventListener(kind, (event) => this.hear(kind, event));
@@ -73,6 +80,12 @@ export class Stream {
     clearTimeout(this.silence);
     this.silence = setTimeout(() => this.open(), SILENCE_MS);
   }
+}
+
+/** The API follows the items of at most 50 jobs; those that were asked for last count. */
+function bounded(topics: string[]): string[] {
+  const isItems = (topic: string) => topic.startsWith("items:");
+  return [...topics.filter((topic) => !isItems(topic)), ...topics.filter(isItems).slice(-MOST_JOBS)];
 }
 
 function parsed(text: string): unknown {

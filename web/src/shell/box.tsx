@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { importLinks, saveLink } from "~/api/links";
+import { importLinks, newKey, saveLink } from "~/api/links";
 import { ProblemError } from "~/api/problem";
 import { Button } from "~/ui/button";
 import { classes } from "~/ui/classes";
@@ -9,6 +9,7 @@ import { plural, sentence } from "~/words";
 import css from "./box.module.css";
 import { intentOf, intentWords } from "./intent";
 import { isInField } from "./keys";
+import { keepLink } from "./outbox";
 import { Store, useStore } from "./store";
 import { toast } from "./toasts";
 
@@ -41,11 +42,17 @@ export function Box({ large }: { large?: boolean }) {
   const act = async () => {
     switch (intent.kind) {
       case "save": {
-        const saved = await saveLink(intent.url);
-        toast(saved.created ? "Saved. It fills in as its page is read." : "It was saved already.", {
-          label: "Show",
-          run: () => void navigate({ to: "/bookmarks/$id", params: { id: saved.id } }),
+        const key = newKey();
+        const saved = await saveLink(intent.url, {}, key).catch(async (error: unknown) => {
+          if (!(error instanceof ProblemError) || error.status !== 0) throw error;
+          await keepLink({ key, url: intent.url });
         });
+        if (saved) {
+          toast(saved.created ? "Saved. It fills in as its page is read." : "It was saved already.", {
+            label: "Show",
+            run: () => void navigate({ to: "/bookmarks/$id", params: { id: saved.id } }),
+          });
+        } else toast("Kept on this device, sent when you are online.");
         break;
       }
       case "import": {
@@ -58,7 +65,7 @@ export function Box({ large }: { large?: boolean }) {
         void navigate({ to: "/jobs/$jobId", params: { jobId: intent.id } });
         break;
       case "search":
-        void navigate({ to: "/search", search: { q: intent.text } });
+        void navigate({ to: "/bookmarks", search: { q: intent.text } });
         break;
       default:
         return;

@@ -20,6 +20,7 @@ import { Dialog } from "~/ui/dialog";
 import { Menu } from "~/ui/menu";
 import { Box, fillBox, usePasteAnywhere } from "./box";
 import { type Command, useCommands } from "./commands";
+import { useOutbox } from "./device";
 import { DropAnywhere } from "./drop";
 import css from "./frame.module.css";
 import { Help } from "./help";
@@ -47,6 +48,7 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
   useKeys();
   usePasteAnywhere();
   useFocusAfterNavigation();
+  useOutbox();
   useCommands([
     ...entries.map(
       (entry): Command => ({

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from forebay.api.item_models import ProgressFromJson, item_row
-from forebay.api.models import Counters, Id, Model, counters_of
+from forebay.api.item_models import ItemRow, ProgressFromJson, item_row
+from forebay.api.models import Counters, Id, Job, Model, counters_of
 from forebay.api.subjects import jobs_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from forebay.api.models import Job
     from forebay.db.pool import Connection
 
 LARGE_JOB = 5000
@@ -42,10 +41,22 @@ class Gone(Model):
     id: Id
 
 
-class _Progress(Model):
+class ItemProgress(Model):
+    """The progress of a running item."""
+
     job_id: Id
     item_id: Id
     progress: ProgressFromJson
+
+
+class Tick(Model):
+    """The data of `ready` and `tick`."""
+
+    time: datetime = Field(description="every change that was visible then has been sent")
+
+
+EventData = Job | ItemRow | ItemProgress | Digest | Gone | Tick
+"""The data of the events `job`, `item`, `progress`, `digest`, `gone`, and of `ready` and `tick`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +105,7 @@ def item_event(row: asyncpg.Record, owner_id: int) -> Event:
 
 
 def progress_event(row: asyncpg.Record, at: datetime) -> Event:
-    progress = _Progress(job_id=row["job_id"], item_id=row["n"], progress=row["progress"])
+    progress = ItemProgress(job_id=row["job_id"], item_id=row["n"], progress=row["progress"])
     return Event("progress", row["owner_id"], row["pipeline"], row["job_id"], row["n"], at, _json(progress))
 
 

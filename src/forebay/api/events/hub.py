@@ -202,7 +202,8 @@ class Hub:
             running = {job_id: watch for job_id, watch in jobs.items() if not watch.is_over}
             since = far if is_far else near
             await publishing.publish_jobs(conn, owners, jobs, since)
-            await publishing.publish_deleted(conn, owners, jobs, since)
+            if is_far:  # retention is not in a hurry
+                await publishing.publish_deleted(conn, owners, jobs, far)
             await self._publish_items(conn, running, mark, near, since)
             if is_far:
                 self._far_due = self._next_far(mark, await changes.clock(conn))

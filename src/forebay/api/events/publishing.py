@@ -25,7 +25,7 @@ T = TypeVar("T")
 ROWS = 200  # rows per query
 ITEMS_WITH_PROGRESS = 500  # of a job
 _KEYS = 5000  # changes per query
-_ATTEMPTS = 50_000  # that a digest reads; if more have ended, any item may have changed
+_ATTEMPTS = 20_000  # that a digest reads; if more have ended, any item may have changed
 
 
 async def publish_jobs(

@@ -8,9 +8,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pydantic_core import to_json
-
 from forebay.api import paging
+from forebay.api.events.event import Tick
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -122,14 +121,14 @@ class Subscriber:
         return f"id: {self._id()}\nevent: {event.kind}\ndata: ".encode() + event.data + b"\n\n"
 
     def ready(self) -> bytes:
-        data = to_json({"time": self.mark}).decode()
+        data = Tick(time=self.mark).model_dump_json()
         return f"retry: {_RETRY_MS}\nid: {self._id()}\nevent: ready\ndata: {data}\n\n".encode()
 
     def tick(self) -> bytes:
         """A sign of life, with the current mark, so that reconnecting after a quiet time is cheap."""
         if not self._waiting and self.behind_since is None:
             self.sent_to = self.mark
-        data = to_json({"time": self.mark}).decode()
+        data = Tick(time=self.mark).model_dump_json()
         return f"id: {self._id()}\nevent: tick\ndata: {data}\n\n".encode()
 
     def _id(self) -> str:

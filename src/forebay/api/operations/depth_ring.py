@@ -37,7 +37,7 @@ class DepthRing:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[DepthRing]:
-        task = asyncio.create_task(every(EVERY_S, "depth", self.sample))
+        task = asyncio.create_task(every(EVERY_S, "depth", self.sample, jitter=0))
         try:
             yield self
         finally:

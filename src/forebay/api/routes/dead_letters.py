@@ -205,10 +205,10 @@ async def _prepare(conn: Connection, settings: Settings, job_id: int) -> None:
 
 def _answer(chosen: ChosenItems, counts: dict[int, int], refused: Sequence[RefusedJob]) -> ReprocessedLetters:
     return ReprocessedLetters(
-        jobs=len(counts),
+        jobs=sum(1 for items in counts.values() if items),
         items=sum(counts.values()),
         left_out=chosen.left_out,
-        by_job=[JobItems(job_id=str(job), items=items) for job, items in list(counts.items())[:100]],
+        by_job=[JobItems(job_id=str(job), items=items) for job, items in counts.items() if items][:100],
         refused=list(refused),
         searched=chosen.read,
         complete=chosen.is_complete,

@@ -12,6 +12,7 @@ from forebay.api import paging
 from forebay.api.auth import authentication
 from forebay.api.auth.authentication import Reader
 from forebay.api.deps import RolePoolsDep, SettingsDep
+from forebay.api.events.event import EventData
 from forebay.api.events.streams import EventStream
 from forebay.api.events.topics import EventFilter, Wanted, parse
 from forebay.api.problems import Problem
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/api", tags=["events"], route_class=StrictRoute)
 
 
-@router.get("/events", status_code=200, response_class=EventStream)
+@router.get(
+    "/events",
+    status_code=200,
+    response_class=EventStream,
+    responses={200: {"model": EventData, "description": "Server-sent events: the schema is that of their data"}},
+)
 async def stream_events(
     who: Reader,
     pools: RolePoolsDep,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 from fastapi import APIRouter, Query, Request
 
@@ -25,7 +25,7 @@ from forebay.api.routes.jobs import aware, find_job, whose
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import control, lists
 from forebay.engine.db.lists import AttemptFilter, AuditFilter, DeadLetterFilter, PendingFilter
-from forebay.errors import NotFoundError
+from forebay.errors import ConflictError, NotFoundError
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def _item(
     values: dict[str, Any] = dict(row)
     for name in ("input", "normalized", "result"):
         values[name] = None if values[name] is None else parsed(values[name])
-    results: dict[str, Any] = values["result"] if isinstance(values["result"], dict) else {}
+    stored: Any = values["result"]
+    results = cast("dict[str, Any]", stored) if isinstance(stored, dict) else {}
     return Item(
         id=values.pop("n"),
         steps=[ItemStep(result=results.get(step["name"]), **dict(step)) for step in steps],
@@ -147,7 +148,10 @@ async def _control(
     event: str,
 ) -> ItemChanged:
     async with pools.of(who) as conn:
-        changed = await change(conn, job_id, item_id, who.actor)
+        try:
+            changed = await change(conn, job_id, item_id, who.actor)
+        except (NotFoundError, ConflictError) as error:
+            raise type(error)("item" if error.field == "n" else error.field, error.reason) from error
         row = await lists.item(conn, job_id, item_id)
         if row is None:
             raise NotFoundError("item", f"there is no item {item_id} in job {job_id}")

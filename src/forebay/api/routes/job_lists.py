@@ -99,7 +99,8 @@ async def list_jobs(
 async def fold_jobs(
     who: Reader, pools: RolePoolsDep, size: PageSize, where: JobFilterDep, after: After = None
 ) -> FoldedJobPage:
-    """Jobs, newest first; those of one item are counted together by pipeline and hour."""
+    """Jobs, newest first; those of one item are counted together by pipeline and hour. At most 5,000 are read for a
+    page."""
     before = None if after is None else paging.decode(after, paging.integer)[0]
     async with pools.of(who) as conn:
         rows, more, searched = await lists.folded_jobs(conn, where, before, size)

@@ -8,18 +8,15 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import Field
 
+from forebay.api import db
 from forebay.api.auth.authentication import Reader, Writer
 from forebay.api.deps import RolePoolsDep
 from forebay.api.models import FromJson, Model
 from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
-from forebay.db.calls import fetch_row
-from forebay.db.statements import statements
 from forebay.engine.submit.inputs import encode_json
 
 router = APIRouter(prefix="/api", tags=["identity"], route_class=StrictRoute)
-
-load = statements("forebay.api")
 
 _MOST_BYTES = 16 << 10
 
@@ -33,7 +30,7 @@ class Preferences(Model):
 async def get_preferences(who: Reader, pools: RolePoolsDep) -> Preferences:
     """The stored preferences of the caller; an empty object if there are none."""
     async with pools.own(who) as conn:
-        row = await fetch_row(conn, load("get_preferences"), who.owner_id)
+        row = await db.preferences(conn, who.owner_id)
     return Preferences(value={}, updated_at=None) if row is None else Preferences(**dict(row))
 
 
@@ -44,6 +41,6 @@ async def put_preferences(body: dict[str, Any], who: Writer, pools: RolePoolsDep
     if len(value.encode()) > _MOST_BYTES:
         raise Problem(422, "must not have more than 16384 bytes", field="body")
     async with pools.own(who) as conn:
-        row = await fetch_row(conn, load("put_preferences"), who.owner_id, value)
+        row = await db.put_preferences(conn, who.owner_id, value)
     assert row is not None  # noqa: S101 - the statement returns the row
     return Preferences(**dict(row))

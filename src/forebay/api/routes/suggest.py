@@ -27,7 +27,7 @@ _MOST = 8
 
 
 class SuggestedThing(Model):
-    kind: str = Field(description="job, or what a package offers: bookmark, tag, sheet")
+    kind: str = Field(description="job, or a kind of things that a package has")
     id: str
     title: str
     detail: str | None

@@ -31,7 +31,7 @@ async def cancel(conn: Connection, job_id: int, actor: str) -> bool:
 async def pause_item(conn: Connection, job_id: int, n: int, actor: str) -> bool:
     """Pause an open item; return whether that changed anything.
 
-    Raises: NotFoundError, StateError.
+    Raises: NotFoundError, ConflictError.
     """
     return bool(await fetch_value(conn, "select forebay.pause_item($1, $2, $3)", job_id, n, actor))
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from forebay.db.calls import fetch
 from forebay.engine.db.sql import load
+from forebay.engine.db.why import MOST_RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forebay.db.pool import Connection
 
-_MOST_RUNS = 10_000  # of each place
 _MOST_FAILED = 50_000  # items whose steps are counted
 _MOST_FAILED_IN_SLICES = 100_000
 
@@ -60,11 +60,11 @@ class Slice:
 
 async def graph(conn: Connection, job_id: int) -> list[StepCounts]:
     """The steps of a job in the order of declaration; none if there is no such job."""
-    rows = await fetch(conn, load("job_graph"), job_id, _MOST_RUNS, _MOST_FAILED)
+    rows = await fetch(conn, load("job_graph"), job_id, MOST_RUNS, _MOST_FAILED)
     return [StepCounts(**dict(row)) for row in rows]
 
 
 async def ribbon(conn: Connection, job_id: int, slices: int) -> list[Slice]:
     """The items of a job in at most so many slices; none if it has no items."""
-    rows = await fetch(conn, load("job_ribbon"), job_id, slices, _MOST_RUNS, _MOST_FAILED_IN_SLICES)
+    rows = await fetch(conn, load("job_ribbon"), job_id, slices, MOST_RUNS, _MOST_FAILED_IN_SLICES)
     return [Slice(**dict(row)) for row in rows]

@@ -27,9 +27,17 @@ class RecentWork:
         self._counted: dict[str, tuple[int, int]] = {}  # by step: successes and failures at the last report
 
     def add(self, batch: Sequence[Attempt]) -> None:
-        """Count settled attempts."""
+        """Count settled attempts: for each run of attempts of one lease, because this is done for every task."""
+        lease, count = None, 0
         for attempt in batch:
-            self._owners.add(attempt.lease.owner_id)
+            if attempt.lease is lease:
+                count += 1
+                continue
+            if lease is not None:
+                self._owners.add(lease.owner_id, count)
+            lease, count = attempt.lease, 1
+        if lease is not None:
+            self._owners.add(lease.owner_id, count)
 
     def describe(self, executors: Collection[StepExecutor]) -> dict[str, Any]:
         for executor in executors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from forebay.errors import InvalidField, NotFoundError
 from forebay.identity import owners, session_context
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.db import BookmarkFilter
+from forebay.pipelines.bookmarks.query import Query, parse
 from forebay.validation import plain_reason
 
 if TYPE_CHECKING:
@@ -170,7 +172,7 @@ async def _category(conn: Connection, owner_id: int, name: str | None) -> int | 
 def list_(*, as_json: bool, owner: str | None, limit: int, **given: Any) -> None:
     """List bookmarks, newest first."""
     where = BookmarkFilter(None if given["everything"] else given["archived"], tags=_tags(given["tag"]))
-    _show(run(_find(where, None, owner, limit)), as_json=as_json)
+    _show(run(_find(where, Query(), owner, limit)), as_json=as_json)
 
 
 @bookmarks.command(context_settings={"ignore_unknown_options": True})
@@ -182,21 +184,31 @@ def list_(*, as_json: bool, owner: str | None, limit: int, **given: Any) -> None
 def search(words: tuple[str, ...], *, as_json: bool, owner: str | None, limit: int, tag: str | None) -> None:
     """Search titles, texts and images, best match first.
 
-    Use words, "phrases", -without and or, as in search engines.
+    Use words, "phrases", -without and or, as in search engines, and the operators tag:, site:, kind:, category: and is:
+    with archived, duplicate, pending or error.
     """
-    question = " ".join(words)
-    _show(run(_find(BookmarkFilter(tags=_tags(tag)), question, owner, limit)), as_json=as_json)
+    try:
+        query = parse(" ".join(words))
+    except InvalidField as error:
+        raise InvalidField("WORDS", error.reason) from error
+    where = query.narrow(BookmarkFilter(tags=_tags(tag)))
+    _show(run(_find(where, query, owner, limit)), as_json=as_json)
 
 
 def _tags(tag: str | None) -> tuple[str, ...]:
     return () if tag is None else (tag,)
 
 
-async def _find(where: BookmarkFilter, question: str | None, owner: str | None, limit: int) -> list[asyncpg.Record]:
+async def _find(where: BookmarkFilter, query: Query, owner: str | None, limit: int) -> list[asyncpg.Record]:
     async with _connected(owner) as (conn, _, owner_id), _acting(conn, owner_id):
-        if question is None:
+        if query.category is not None:
+            category_id = await rows.find_category(conn, owner_id, None, query.category)
+            if category_id is None:
+                raise InvalidField("WORDS", f"there is no category {query.category!r}")
+            where = replace(where, category_id=category_id)
+        if query.words is None:
             return await rows.find(conn, where, limit)
-        return await rows.search(conn, where, question, None, limit)
+        return await rows.search(conn, where, query.words, None, limit)
 
 
 def _show(found: list[asyncpg.Record], *, as_json: bool) -> None:

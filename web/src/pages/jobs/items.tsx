@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ITEM_STATUSES, type ItemRow, type ItemStatus, itemsQuery, itemTitle } from "~/api/items";
+import { PendingTable } from "~/pending/pending-table";
 import { Loaded } from "~/shell/trouble";
 import { Chips } from "~/ui/chips";
 import { type Column, Table } from "~/ui/list";
@@ -57,7 +58,11 @@ export function Items({ jobId, only }: { jobId: string; only?: ItemStatus[] }) {
       <Loaded query={query} what="The items" loading={<SkeletonRows rows={8} height={32} />}>
         {() =>
           rows.length > 0 ? (
-            <Table label="Items" columns={COLUMNS} rows={rows} rowKey={(row) => row.id} />
+            only ? (
+              <PendingTable rows={rows} />
+            ) : (
+              <Table label="Items" columns={COLUMNS} rows={rows} rowKey={(row) => row.id} />
+            )
           ) : query.hasNextPage ? null : (
             <Empty title={only ? "Nothing is open" : status.length > 0 ? "No item has this status" : "No items yet"} />
           )

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useApp, usePipeline } from "~/api/app";
 import type { Schema } from "~/api/client";
-import { countsOf, type Job, rateOf } from "~/api/jobs";
+import { countsOf, isOpen, type Job, rateOf } from "~/api/jobs";
 import { clock, duration, exact, rate } from "~/format";
 import { Bar, countWords } from "~/ui/bar";
 import { Pill } from "~/ui/pill";
@@ -33,7 +33,9 @@ export function JobLine({ job }: { job: Job }) {
         {total > 1 && <Bar counts={countsOf(job)} label={title} />}
         <span className={css.side}>
           {total > 1
-            ? `${exact(total - pending)} of ${plural(total, noun)}`
+            ? isOpen(job)
+              ? `${exact(total - pending)} of ${plural(total, noun)}`
+              : countWords(countsOf(job))
             : total === 1
               ? `1 ${noun}`
               : "no items yet"}

@@ -1,7 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { usePipeline } from "~/api/app";
 import { countsOf, isOpen, type Job, jobQuery, rateOf } from "~/api/jobs";
+import { graphQuery, whyQuery } from "~/api/why";
 import { duration, exact, rate } from "~/format";
 import { useTopics } from "~/live";
 import { useCommands } from "~/shell/commands";
@@ -33,21 +34,29 @@ type TabKey = (typeof TABS)[number]["key"];
 export default function JobPage() {
   const { jobId } = route.useParams();
   const query = useQuery(jobQuery(jobId));
+  // The page is drawn once it is complete: reasons and steps that came later would move the rest.
+  const parts = useQueries({ queries: [whyQuery(jobId), graphQuery(jobId)] });
   useTopics("jobs", `items:${jobId}`);
-  return (
-    <Loaded query={query} what={`Job ${jobId}`} loading={<LoadingJob />}>
-      {(job) => <ShownJob job={job} />}
-    </Loaded>
-  );
+  const isComplete = query.isError || parts.every((part) => !part.isPending);
+  if (!query.data || !isComplete) {
+    return (
+      <Page title={`Job ${jobId}`}>
+        <Loaded query={query} what={`Job ${jobId}`} loading={<LoadingJob />}>
+          {() => <LoadingJob />}
+        </Loaded>
+      </Page>
+    );
+  }
+  return <ShownJob job={query.data} />;
 }
 
 function LoadingJob() {
   return (
-    <Page title="Job">
-      <Skeleton height={28} width="40%" />
+    <div role="status" className="stack">
+      <span className="only-heard">Loading</span>
       <Skeleton height={12} />
       <Skeleton height={220} />
-    </Page>
+    </div>
   );
 }
 

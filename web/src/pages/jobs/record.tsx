@@ -39,6 +39,7 @@ const ATTEMPTS: Column<Schema<"Attempt">>[] = [
 export function Record({ jobId }: { jobId: string }) {
   const audit = useInfiniteQuery(auditQuery({ jobId }));
   const attempts = useInfiniteQuery(attemptsQuery({ jobId }));
+  if (audit.isPending || attempts.isPending) return <SkeletonRows rows={6} height={32} />; // both at once: nothing moves
   const done = audit.data?.pages.flatMap((page) => page.audit) ?? [];
   const tried = attempts.data?.pages.flatMap((page) => page.attempts) ?? [];
   return (

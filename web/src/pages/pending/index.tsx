@@ -1,10 +1,139 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useApp, useIsAdmin } from "~/api/app";
+import { ITEM_STATUSES, pendingQuery } from "~/api/items";
+import { useTopics } from "~/live";
+import { PendingTable } from "~/pending/pending-table";
 import { Page } from "~/shell/page";
+import { Loaded } from "~/shell/trouble";
+import { Button } from "~/ui/button";
+import { Chips } from "~/ui/chips";
+import { Field, Select } from "~/ui/field";
+import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
+import { SkeletonRows } from "~/ui/skeleton";
+import { statusWord } from "~/words";
+import css from "./pending-page.module.css";
+
+const route = getRouteApi("/pending");
+const OPEN = ["PENDING", "PROCESSING"];
 
 export default function PendingPage() {
+  const { features } = useApp();
+  if (!features.pending) {
+    return (
+      <Page title="Pending">
+        <Empty title="This page is switched off">
+          Set FOREBAY_PENDING_ENABLED=true for the API to see open items over all jobs. Each job has its own Pending
+          tab.
+        </Empty>
+      </Page>
+    );
+  }
+  return <Pending />;
+}
+
+function Pending() {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: "/pending" });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  const { pipelines } = useApp();
+  const isAdmin = useIsAdmin();
+  const statuses = search.status ?? OPEN;
+  useTopics("jobs");
+  const query = useInfiniteQuery(
+    pendingQuery({
+      statuses: statuses.join(","),
+      ...(search.pipeline && { jobType: search.pipeline }),
+      ...(search.job && { jobId: search.job }),
+      ...(search.from && { from: startOf(search.from) }),
+      ...(search.to && { to: startOf(search.to) }),
+      ...(search.owner && { userId: search.owner }),
+    }),
+  );
+  const rows = query.data?.pages.flatMap((page) => page.items) ?? [];
   return (
-    <Page title="Pending">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
+    <Page title="Pending" subtitle="Open items of all jobs, in the order of their numbers." wide>
+      <div className={css.filters}>
+        <Chips
+          label="Status"
+          chosen={statuses}
+          onChange={(chosen) => set({ status: chosen.length > 0 && !isDefault(chosen) ? chosen : undefined })}
+          chips={ITEM_STATUSES.map((value) => ({ value: value as string, label: statusWord(value) }))}
+        />
+        <Select
+          label="Job type"
+          value={search.pipeline ?? ""}
+          onChange={(value) => set({ pipeline: value || undefined })}
+          options={[
+            { value: "", label: "All" },
+            ...pipelines.map((pipeline) => ({ value: pipeline.name, label: pipeline.title })),
+          ]}
+        />
+        <Field
+          label="Job ID"
+          inputMode="numeric"
+          defaultValue={search.job ?? ""}
+          onBlur={(event) => set({ job: event.currentTarget.value.trim() || undefined })}
+          onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+        />
+        <Field
+          label="From"
+          type="date"
+          defaultValue={search.from ?? ""}
+          onChange={(event) => set({ from: event.currentTarget.value || undefined })}
+        />
+        <Field
+          label="To"
+          type="date"
+          defaultValue={search.to ?? ""}
+          onChange={(event) => set({ to: event.currentTarget.value || undefined })}
+        />
+        {isAdmin && (
+          <Select
+            label="Whose"
+            value={search.owner ?? "me"}
+            onChange={(value) => set({ owner: value === "me" ? undefined : value })}
+            options={[
+              { value: "me", label: "Mine" },
+              { value: "all", label: "Everybody's" },
+            ]}
+          />
+        )}
+      </div>
+      <Loaded query={query} what="The items" loading={<SkeletonRows rows={10} height={32} />}>
+        {() =>
+          rows.length > 0 ? (
+            <PendingTable rows={rows} />
+          ) : query.hasNextPage ? null : (
+            <Empty
+              title="Nothing matches"
+              actions={
+                Object.keys(search).length > 0 && (
+                  <Button onClick={() => void navigate({ search: {} })}>Drop the filter</Button>
+                )
+              }
+            >
+              Items appear here while they wait or run.
+            </Empty>
+          )
+        }
+      </Loaded>
+      <More
+        hasMore={query.hasNextPage}
+        isLoading={query.isFetchingNextPage}
+        onMore={() => void query.fetchNextPage()}
+      />
     </Page>
   );
+}
+
+function isDefault(chosen: string[]): boolean {
+  return chosen.length === OPEN.length && OPEN.every((status) => chosen.includes(status));
+}
+
+/** The begin of a day of this place, with its offset. */
+function startOf(day: string): string {
+  return new Date(`${day}T00:00:00`).toISOString();
 }

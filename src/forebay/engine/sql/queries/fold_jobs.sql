@@ -1,7 +1,7 @@
--- Jobs as search_jobs() finds them; those of one item are counted together by pipeline and hour. At most $10 entries, newest
--- first: where the page ends, a group ends, too, and goes on in the next page.
+-- Jobs as search_jobs() finds them, reading at most 5,000; those of one item are counted together by pipeline and hour. At most
+-- $10 entries, newest first: where the page ends, a group ends, too, and goes on in the next page.
 with found as materialized (
-    select * from forebay.search_jobs($1, $2, $3, $4::forebay.job_state[], $5, $6, $7, $8, $9, 20000)
+    select * from forebay.search_jobs($1, $2, $3, $4::forebay.job_state[], $5, $6, $7, $8, $9, 5000, 5000)
 ),
 job as materialized (
     select j.id, j.pipeline_id, j.state, j.total, j.done, j.skipped, j.not_found, j.error,

@@ -8,3 +8,4 @@ select m.ids from forebay.match_bookmarks(
         'kinds', case when kind is not null then jsonb_build_array(kind) end, 'duplicates', nullif(duplicates, false))),
     false, before, max_rows) m
 $$;
+select forebay.permit_call('find_bookmarks(bigint, boolean, bigint, text, text, boolean, int)', 'forebay_api', 'forebay_admin');

@@ -4,7 +4,8 @@
 -- It runs without row-level security, because the operators of trigrams are not leakproof.
 create or replace function forebay.suggest_bookmarks(question text, max_rows int)
 returns table (id bigint, title text, url text, score real)
-language plpgsql stable security definer set enable_seqscan = off set enable_indexscan = off as $$
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_indexscan = off as $$
 #variable_conflict use_column
 declare
     asked constant text := lower(question);
@@ -20,18 +21,15 @@ begin
     if found then
         return;
     end if;
-    return query
-        select b.id, b.title, b.url, (0.7 * word_similarity(asked, lower(b.title)))::real as score
-        from (select b.id, coalesce(b.own_title, b.title) as title, b.url from forebay.bookmark b
-              where b.owner_id = forebay.acting_owner() and b.deleted_at is null and asked <% lower(coalesce(b.own_title, b.title))
-              limit 200) b
-        order by score desc, b.id desc limit max_rows;
-end $$;
-
--- The operators of pg_trgm are found in its schema, independent of the caller's search_path.
-do $$ begin
-    execute format('alter function forebay.suggest_bookmarks(text, int) set search_path = pg_catalog, %s, pg_temp',
-                   (select e.extnamespace::regnamespace::text from pg_extension e where e.extname = 'pg_trgm'));
-    alter function forebay.suggest_bookmarks(text, int) set pg_trgm.word_similarity_threshold = 0.5;
+    return query execute format(
+        'select b.id, b.title, b.url, (0.7 * %1$s.word_similarity($1, lower(b.title)))::real as score
+         from (select b.id, coalesce(b.own_title, b.title) as title, b.url from forebay.bookmark b
+               where b.owner_id = forebay.acting_owner() and b.deleted_at is null
+                 and $1 operator(%1$s.<%%) lower(coalesce(b.own_title, b.title))
+               limit 200) b
+         order by score desc, b.id desc limit $2',
+        -- The extension may be in any schema, of which no other object is to be found.
+        (select e.extnamespace::regnamespace::text from pg_extension e where e.extname = 'pg_trgm'))
+    using asked, max_rows;
 end $$;
 select forebay.permit_call('suggest_bookmarks(text, int)', 'forebay_api', 'forebay_admin');

@@ -1,0 +1,69 @@
+import { useState } from "react";
+import { duration } from "~/format";
+import { useCommands } from "~/shell/commands";
+import { Button } from "~/ui/button";
+import { classes } from "~/ui/classes";
+import { type Span, scaleOf } from "./timeline";
+import css from "./timeline.module.css";
+
+/** The attempts of an item, a row for each step. Long waits are folded; `q` unfolds them. */
+export function Timeline({ steps, spans }: { steps: string[]; spans: Span[] }) {
+  const [isUnfolded, setUnfolded] = useState(false);
+  const toggle = () => setUnfolded(!isUnfolded);
+  useCommands([{ id: "timeline-folds", title: "Fold or unfold waits", group: "Item", keys: "q", run: toggle }]);
+  const scale = scaleOf(spans, isUnfolded);
+  const percent = (seconds: number) => `${(100 * scale.place(seconds)) / scale.length}%`;
+  const width = (from: number, to: number) => `${(100 * (scale.place(to) - scale.place(from))) / scale.length}%`;
+  if (spans.length === 0) return <p className="muted">Nothing has happened yet.</p>;
+  return (
+    <figure className={css.figure} aria-label="Timeline of the item">
+      <div className={css.rows}>
+        {steps.map((step) => (
+          <div key={step} className={css.row}>
+            <span className={classes(css.name, "cut")}>{step}</span>
+            <span className={css.track}>
+              {spans
+                .filter((span) => span.step === step)
+                .map((span) => (
+                  <span
+                    key={`${span.kind} ${span.from}`}
+                    className={classes(css.span, css[span.kind], span.outcome && css[toneOf(span.outcome)])}
+                    style={{ left: percent(span.from), width: width(span.from, span.to) }}
+                    title={span.title}
+                  >
+                    <span className="only-heard">{span.title}</span>
+                  </span>
+                ))}
+            </span>
+          </div>
+        ))}
+        <div className={css.row} aria-hidden="true">
+          <span className={css.name} />
+          <span className={classes(css.track, css.axis)}>
+            {scale.folds.map((fold) => (
+              <span
+                key={fold.from}
+                className={css.fold}
+                style={{ left: percent(fold.from), width: width(fold.from, fold.to) }}
+              >
+                {duration(fold.to - fold.from)}
+              </span>
+            ))}
+          </span>
+        </div>
+      </div>
+      {(scale.folds.length > 0 || isUnfolded) && (
+        <Button look="plain" shortcut="q" onClick={toggle}>
+          {isUnfolded ? "Fold long waits" : "Show waits in full"}
+        </Button>
+      )}
+    </figure>
+  );
+}
+
+function toneOf(outcome: string): "done" | "error" | "throttle" | "running" | "other" {
+  if (outcome === "DONE") return "done";
+  if (outcome === "ERROR") return "error";
+  if (outcome === "RUNNING") return "running";
+  return outcome === "THROTTLED" || outcome === "EXPIRED" ? "throttle" : "other";
+}

@@ -1,0 +1,53 @@
+/** The timeline of an item: what its steps did when, with long gaps folded. Times are seconds since the first one. */
+
+export type Kind = "line" | "backoff" | "throttled" | "claimed" | "run";
+
+export interface Span {
+  step: string;
+  kind: Kind;
+  from: number;
+  to: number;
+  /** Of an attempt: its outcome; "RUNNING" while it is open. */
+  outcome?: string;
+  title: string;
+}
+
+export interface Fold {
+  from: number;
+  to: number;
+}
+
+/** How a time is drawn: folded gaps have a fixed width. */
+export interface Scale {
+  folds: Fold[];
+  /** The total, in drawn seconds. */
+  length: number;
+  place: (seconds: number) => number;
+}
+
+const FOLD_FACTOR = 3;
+const LEAST_FOLD = 1; // seconds: a shorter wait is drawn as it is
+
+/** Fold every gap between runs that is longer than three times the longest run, to the width of that run. */
+export function scaleOf(spans: Span[], isUnfolded = false): Scale {
+  const runs = spans.filter((span) => span.kind === "run").sort((a, b) => a.from - b.from);
+  const end = Math.max(0, ...spans.map((span) => span.to));
+  const longest = Math.max(0.001, ...runs.map((run) => run.to - run.from));
+  const least = Math.max(LEAST_FOLD, FOLD_FACTOR * longest);
+  const folds: Fold[] = [];
+  let until = 0;
+  for (const run of runs) {
+    if (!isUnfolded && run.from - until > least) folds.push({ from: until, to: run.from });
+    until = Math.max(until, run.to);
+  }
+  if (!isUnfolded && end - until > least) folds.push({ from: until, to: end });
+  const place = (seconds: number) => {
+    let drawn = seconds;
+    for (const fold of folds) {
+      if (seconds >= fold.to) drawn -= fold.to - fold.from - longest;
+      else if (seconds > fold.from) drawn -= (seconds - fold.from) * (1 - longest / (fold.to - fold.from));
+    }
+    return drawn;
+  };
+  return { folds, length: Math.max(place(end), longest), place };
+}
