@@ -11,6 +11,7 @@ import {
 } from "react";
 import { flushSync } from "react-dom";
 import type { GridRow, Slice } from "~/api/grid";
+import { exact } from "~/format";
 import type { Rows } from "./blocks";
 import type { ShownColumn } from "./columns";
 import css from "./grid.module.css";
@@ -34,6 +35,8 @@ export interface Place {
 interface GridProps {
   label: string;
   rows: Rows<GridRow>;
+  /** The highest number that a row can have. */
+  last: number;
   columns: ShownColumn[];
   onWidth: (key: string, width: number) => void;
   at: Place;
@@ -45,6 +48,7 @@ interface GridProps {
   onCopy: () => string;
   /** Load what is seen again from time to time. */
   isLive: boolean;
+  /** For the ribbon; empty while they are loaded, undefined without a ribbon. */
   slices: Slice[] | undefined;
   none: ReactNode;
 }
@@ -109,7 +113,7 @@ export function Grid(props: GridProps) {
 
   const [first, end] = scroller.range(MORE);
   const [seen, seenEnd] = scroller.range();
-  const numberWidth = String(rows.at(Math.max(0, end - 1))?.id ?? rows.count).length * 8;
+  const numberWidth = exact(props.last).length * 8;
   const firstWidth = (isNarrow ? 68 : 148) + Math.max(24, numberWidth);
   const template = [firstWidth, ...columns.map((column) => column.width)].map((width) => `${width}px`).join(" ");
   const width = columns.reduce((sum, column) => sum + column.width, firstWidth);
@@ -161,6 +165,7 @@ export function Grid(props: GridProps) {
         </div>
         {rows.count === 0 && <div className={css.none}>{none}</div>}
       </div>
+      {slices && slices.length === 0 && <div className={css.ribbon} />}
       {slices && slices.length > 0 && (
         <Ribbon
           slices={slices}

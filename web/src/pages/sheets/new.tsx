@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { type Job, jobQuery } from "~/api/jobs";
-import { type Sheet, sheetQuery } from "~/api/sheets";
+import { previewQuery, type Sheet, sheetQuery } from "~/api/sheets";
 import { useTopics } from "~/live";
 import { takeFiles } from "~/shell/handover";
 import { Page } from "~/shell/page";
@@ -96,7 +96,8 @@ interface StretchesProps extends Omit<OfJobProps, "jobId"> {
 
 function Stretches({ sheet, job, upload, onFile, trouble }: StretchesProps) {
   const [mapping, setMapping] = useState<Mapping>({});
-  const isRead = sheet.columns !== null;
+  const preview = useQuery({ ...previewQuery(sheet.jobId, {}), enabled: sheet.fileId !== null });
+  const isRead = sheet.columns !== null && !preview.isPending;
   const isTable = sheet.kind === "csv" || sheet.kind === "xlsx";
   return (
     <>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import {
   type GridFilter,
   type GridRow,
@@ -63,6 +63,7 @@ function useRows(jobId: string, total: number, filter: GridFilter): Rows<GridRow
       return { rows: page.rows, next: page.next, searchedTo: page.searchedTo ?? (page.next ? last : page.total) };
     });
   }, [jobId, key]);
+  useSyncExternalStore(rows.subscribe, rows.version);
   useEffect(() => () => rows.stop(), [rows]);
   useEffect(() => {
     if (rows instanceof Blocks && total > rows.count) rows.grow(total);
@@ -171,7 +172,8 @@ function ShownGrid({ job, all, total }: { job: Job; all: Parameters<typeof useCo
         }}
         onCopy={copied}
         isLive={isLive}
-        slices={isFiltered ? undefined : ribbon.data?.slices}
+        slices={isFiltered ? undefined : (ribbon.data?.slices ?? [])}
+        last={Math.max(total, job.counters.total)}
         none={
           <None job={job} rows={rows} isFiltered={isFiltered} onDrop={() => set({ status: undefined, q: undefined })} />
         }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { gridQuery } from "~/api/grid";
 import { countsOf, isOpen, type Job, jobQuery, rateOf, useSteerJob } from "~/api/jobs";
 import { type Sheet, sheetQuery } from "~/api/sheets";
 import { bytes, duration, rate } from "~/format";
@@ -34,23 +35,31 @@ export default function SheetPage() {
   useTopics("jobs");
   const sheet = useQuery(sheetQuery(jobId));
   const job = useQuery(jobQuery(jobId));
-  return (
-    <Loaded query={sheet} what="The sheet" loading={<LoadingSheet />}>
-      {(found) => (
-        <Loaded query={job} what="The job of the sheet" loading={<LoadingSheet />}>
-          {(ofSheet) => <ShownSheet sheet={found} job={ofSheet} />}
+  const grid = useQuery(gridQuery(jobId));
+  // The page is drawn once it is complete: what came later would move the rest.
+  if (!sheet.data || !job.data || grid.isPending) {
+    return (
+      <Page title={`Sheet ${jobId}`} wide>
+        <Loaded query={sheet} what={`Sheet ${jobId}`} loading={<LoadingSheet />}>
+          {() => (
+            <Loaded query={job} what="The job of the sheet" loading={<LoadingSheet />}>
+              {() => <LoadingSheet />}
+            </Loaded>
+          )}
         </Loaded>
-      )}
-    </Loaded>
-  );
+      </Page>
+    );
+  }
+  return <ShownSheet sheet={sheet.data} job={job.data} />;
 }
 
 function LoadingSheet() {
   return (
-    <Page title="Sheet" wide>
+    <div role="status" className="stack">
+      <span className="only-heard">Loading</span>
       <Skeleton height={44} />
       <Skeleton height={400} />
-    </Page>
+    </div>
   );
 }
 
