@@ -140,13 +140,16 @@ def _map_and_start(site: Site, ann: Watched) -> None:
     page.get_by_label("Delimiter").select_option(label="Comma")
     expect(sample.get_by_role("cell", name="Lamp no. 1;1", exact=True)).to_be_visible()
     page.get_by_role("button", name="As it was").click()
-    page.get_by_label("First row").select_option(label="is a row like the others")
+    page.get_by_label("First row", exact=True).select_option(label="is a row like the others")
     expect(sample.get_by_role("cell", name="Price", exact=True)).to_be_visible()
     before = page.url
     page.get_by_role("button", name="Read it like this").click()
     expect(page).not_to_have_url(before)
-    page.get_by_label("First row").select_option(label="has the names of the columns")
+    _work(site)
+    page.get_by_label("First row", exact=True).select_option(label="has the names of the columns")
+    before = page.url
     page.get_by_role("button", name="Read it like this").click()
+    expect(page).not_to_have_url(before)
     _work(site)
     expect(page.get_by_label("Price", exact=True)).to_have_value("Price")
     page.get_by_label("Brand").select_option(label="EAN")

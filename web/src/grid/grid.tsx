@@ -140,7 +140,11 @@ export function Grid(props: GridProps) {
         }}
       >
         <Header columns={columns} template={template} width={width} onWidth={props.onWidth} />
-        <div role="rowgroup" className={css.body} style={{ height: scroller.realHeight, width }}>
+        <div
+          role={rows.count > 0 ? "rowgroup" : undefined}
+          className={css.body}
+          style={{ height: scroller.realHeight, width }}
+        >
           {Array.from({ length: end - first }, (_, index) => {
             const place = first + index;
             const row = rows.at(place);
@@ -163,8 +167,8 @@ export function Grid(props: GridProps) {
             );
           })}
         </div>
-        {rows.count === 0 && <div className={css.none}>{none}</div>}
       </div>
+      {rows.count === 0 && <div className={css.none}>{none}</div>}
       {slices && slices.length === 0 && <div className={css.ribbon} />}
       {slices && slices.length > 0 && (
         <Ribbon

@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useApp } from "~/api/app";
 import { type Catalogue, cataloguesQuery, dropCatalogue, shareCatalogue } from "~/api/sheets";
@@ -8,12 +9,15 @@ import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
+import { Field } from "~/ui/field";
 import { List, Row } from "~/ui/list";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
+import { beginUpload } from "~/uploads/upload";
 import { plural } from "~/words";
 import { Places } from "./places";
+import css from "./sheets.module.css";
 
 /** The products in which rows are looked up first. */
 export default function CataloguesPage() {
@@ -21,6 +25,7 @@ export default function CataloguesPage() {
   const query = useQuery(cataloguesQuery);
   return (
     <Page title="Catalogues" subtitle="Your own products: rows are looked up here first." actions={<Places />}>
+      <LoadFile />
       <Loaded query={query} what="The catalogues" loading={<SkeletonRows rows={4} height={56} />}>
         {({ catalogues }) =>
           catalogues.length > 0 ? (
@@ -33,13 +38,47 @@ export default function CataloguesPage() {
             </List>
           ) : (
             <Empty title="No catalogues yet">
-              A catalogue is a file of products that is kept here. Load one with{" "}
-              <code>forebay catalogue load NAME FILE</code>.
+              A catalogue is a file of products that is kept here, as your own stock. Give it a name and choose its file
+              above.
             </Empty>
           )
         }
       </Loaded>
     </Page>
+  );
+}
+
+const NAME = /^[a-z][a-z0-9_-]{0,49}$/;
+
+/** Load a file into a catalogue, a new one or one that is there: products with the same key are replaced. */
+function LoadFile() {
+  const navigate = useNavigate();
+  const [name, setName] = useState("");
+  const isName = NAME.test(name);
+  const load = useMutation({
+    mutationFn: (file: File) => beginUpload(file, { catalogue: name }),
+    onSuccess: ({ jobId }) => void navigate({ to: "/sheets/$jobId", params: { jobId } }),
+  });
+  return (
+    <form className={css.options} onSubmit={(event) => event.preventDefault()}>
+      <Field
+        label="Catalogue to load"
+        value={name}
+        placeholder="stock"
+        wrong={name && !isName ? "Small letters, digits, - and _, beginning with a letter." : undefined}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Field
+        label="File of products"
+        type="file"
+        disabled={!isName || load.isPending}
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          if (file) load.mutate(file);
+        }}
+      />
+      {load.error && <p role="alert">{load.error.message}</p>}
+    </form>
   );
 }
 

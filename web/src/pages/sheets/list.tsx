@@ -113,7 +113,7 @@ function progressWords(sheet: ListedSheet): string {
   const { counters, problem } = sheet;
   if (problem) return sentence(problem);
   if (isUploading(sheet)) {
-    return `${bytes(sheet.received)} of ${bytes(sheet.size ?? 0)} have come: choose the file again to go on`;
+    return `${bytes(sheet.received)} of ${bytes(sheet.size ?? 0)} have come`;
   }
   if (!counters) return "The rows were deleted";
   if (counters.total === 0) return sheet.readAt ? "No rows" : "Being read";

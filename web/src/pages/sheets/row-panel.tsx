@@ -70,7 +70,7 @@ function ShownRow({ item }: { item: Item }) {
       {Object.keys(fields).length > 0 && (
         <Part title="Found">
           <p className="muted">
-            {[provider && `by ${provider}`, strategy && `with its ${strategy}`, score !== undefined && `score ${score}`]
+            {[provider, strategy && `by its ${strategy}`, score !== undefined && `score ${score}`]
               .filter(Boolean)
               .join(", ")}
           </p>
