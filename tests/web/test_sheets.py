@@ -160,6 +160,8 @@ def _map_and_start(site: Site, ann: Watched) -> None:
     expect(page.get_by_role("heading", name="prices.csv", level=1)).to_be_visible()
     _work(site)
     expect(page.get_by_role("button", name="Not found 1,200")).to_be_visible()
+    # The rows in view are loaded once more after the job has ended: none still says that it waits.
+    expect(page.get_by_role("grid").get_by_text("Waiting")).to_have_count(0)
     _picture(page, "sheet done 1440")
 
 

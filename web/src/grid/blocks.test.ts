@@ -101,4 +101,19 @@ describe("blocks", () => {
     await asked[1]!.answer(Array.from({ length: 10 }, () => 7));
     expect(made.at(3)).toBe(7);
   });
+
+  it("load again once more when a request was on its way, and forget what is not seen", async () => {
+    const { made, asked } = blocks();
+    made.want(0, 10, -1);
+    await asked[0]!.answer();
+    made.want(10, 20, -1);
+    made.refresh(10, 20);
+    expect(made.at(0)).toBeUndefined();
+    expect(asked).toHaveLength(2);
+    await asked[1]!.answer();
+    expect(asked.map((each) => each.first)).toEqual([0, 10, 10]);
+    await asked[2]!.answer(Array.from({ length: 10 }, () => 7));
+    expect(made.at(15)).toBe(7);
+    expect(asked).toHaveLength(3);
+  });
 });

@@ -44,6 +44,7 @@ export class Blocks<T> extends Told implements Rows<T> {
   private readonly kept = new Map<number, T[]>(); // those used last are at the end
   private readonly flying = new Map<number, AbortController>();
   private wanted: number[] = [];
+  private again: [number, number] | undefined;
   private isStopped = false;
 
   constructor(
@@ -76,7 +77,10 @@ export class Blocks<T> extends Told implements Rows<T> {
   }
 
   refresh(first: number, end: number): void {
-    if (this.flying.size === 0) this.ask(this.blocksOf(first, end));
+    const seen = this.blocksOf(first, end);
+    for (const block of this.kept.keys()) if (!seen.includes(block)) this.kept.delete(block); // they are old as well
+    this.again = this.flying.size > 0 ? [first, end] : undefined; // what is on its way may be old when it comes
+    if (!this.again) this.ask(seen);
   }
 
   stop(): void {
@@ -130,6 +134,7 @@ export class Blocks<T> extends Told implements Rows<T> {
     this.flying.delete(block);
     this.tell();
     this.go();
+    if (this.again && this.flying.size === 0) this.refresh(...this.again);
   }
 
   private keep(block: number, rows: T[]): void {

@@ -108,7 +108,10 @@ export function Grid(props: GridProps) {
   useEffect(() => {
     if (!isLive) return;
     const timer = setInterval(() => document.hidden || rows.refresh(...scroller.range()), REFRESH_MS);
-    return () => clearInterval(timer);
+    return () => {
+      clearInterval(timer);
+      rows.refresh(...scroller.range()); // the last changes came after the last time
+    };
   }, [isLive, rows, scroller]);
 
   const [first, end] = scroller.range(MORE);

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { queryClient } from "~/api/client";
 import {
   type GridFilter,
   type GridRow,
@@ -82,6 +83,10 @@ function ShownGrid({ job, all, total }: { job: Job; all: Parameters<typeof useCo
   const columns = useColumns(job.id, all);
   const isLive = isOpen(job) && job.state !== "PAUSED";
   const ribbon = useQuery({ ...ribbonQuery(job.id), refetchInterval: isLive ? RIBBON_MS : false });
+  useEffect(() => {
+    // The last changes came after the last time that it was loaded.
+    if (isLive) return () => void queryClient.invalidateQueries({ queryKey: ["ribbon", job.id] });
+  }, [isLive, job.id]);
   const [at, setAt] = useState<Place>({ row: isFiltered ? 0 : Math.max(0, (search.row ?? 1) - 1), column: 1 });
   const [asksRow, setAsksRow] = useState(false);
   const selection = useSelection(rows);
