@@ -109,7 +109,7 @@ class Watched:
             [tags, inside],
         )
         told = [f"{each['id']}: {node['html']} {node['failureSummary']}" for each in found for node in each["nodes"]]
-        assert told == []
+        assert told == [], "\n".join(told)
 
     def _console(self, message: ConsoleMessage) -> None:
         # The console repeats each answer of 400 and more, which `_response` judges.

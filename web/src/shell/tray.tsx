@@ -41,34 +41,36 @@ export function Tray() {
   if (shown.length === 0) return null;
   const running = shown.filter((each) => !each.isOver).length;
   return (
-    <details className={css.tray} open>
-      <summary>{running > 0 ? `${plural(running, "activity", "activities")} running` : "Finished"}</summary>
-      <ul className={css.list} aria-label="Activities">
-        {shown.map((each) => (
-          <li key={each.id} className={css.activity}>
-            {each.href ? <a href={each.href}>{each.title}</a> : <span>{each.title}</span>}
-            <Button
-              look="plain"
-              icon
-              aria-label={each.isOver ? `Remove ${each.title}` : `Cancel ${each.title}`}
-              onClick={() => (each.isOver || !each.onCancel ? dropActivity(each.id) : each.onCancel())}
-            >
-              <X />
-            </Button>
-            {each.detail && <span className={css.detail}>{each.detail}</span>}
-            {each.fraction !== undefined && !each.isOver && (
-              <div
-                className={css.progress}
-                role="progressbar"
-                aria-label={each.title}
-                aria-valuenow={Math.round(each.fraction * 100)}
+    <section aria-label="Activities in the background">
+      <details className={css.tray} open>
+        <summary>{running > 0 ? `${plural(running, "activity", "activities")} running` : "Finished"}</summary>
+        <ul className={css.list} aria-label="Activities">
+          {shown.map((each) => (
+            <li key={each.id} className={css.activity}>
+              {each.href ? <a href={each.href}>{each.title}</a> : <span>{each.title}</span>}
+              <Button
+                look="plain"
+                icon
+                aria-label={each.isOver ? `Remove ${each.title}` : `Cancel ${each.title}`}
+                onClick={() => (each.isOver || !each.onCancel ? dropActivity(each.id) : each.onCancel())}
               >
-                <span style={{ transform: `scaleX(${each.fraction})` }} />
-              </div>
-            )}
-          </li>
-        ))}
-      </ul>
-    </details>
+                <X />
+              </Button>
+              {each.detail && <span className={css.detail}>{each.detail}</span>}
+              {each.fraction !== undefined && !each.isOver && (
+                <div
+                  className={css.progress}
+                  role="progressbar"
+                  aria-label={each.title}
+                  aria-valuenow={Math.round(each.fraction * 100)}
+                >
+                  <span style={{ transform: `scaleX(${each.fraction})` }} />
+                </div>
+              )}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
   );
 }

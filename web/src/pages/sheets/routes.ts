@@ -3,6 +3,9 @@ import { Table2 } from "lucide-react";
 import { root } from "~/root";
 import { search, text, texts, whole } from "~/search";
 import type { RailEntry } from "~/shell/rail";
+import { showInterrupted } from "~/uploads/interrupted";
+
+showInterrupted();
 
 export const routes = [
   createRoute({
@@ -13,6 +16,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/sheets/new",
+    validateSearch: search({ job: text }),
     component: lazyRouteComponent(() => import("./new")),
   }),
   createRoute({

@@ -1,0 +1,157 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { onLive } from "~/live/apply";
+import { api, queryClient, type Schema, take } from "./client";
+import { newKey } from "./links";
+import type { paths } from "./schema";
+
+export type Sheet = Schema<"SheetInfo">;
+export type ListedSheet = Schema<"ListedSheet">;
+export type Preview = Schema<"SheetPreview">;
+export type ReadOptions = Schema<"ReadOptions">;
+export type Provider = Schema<"ProviderInfo">;
+export type Catalogue = Schema<"Catalogue">;
+export type Source = Schema<"SourceInfo">;
+export type Export = Schema<"Export">;
+type ExportChoice = NonNullable<paths["/api/jobs/{job_id}/export"]["post"]["parameters"]["query"]>;
+
+/** The fields that columns are mapped to, and what is lost without them. */
+export const FIELDS = [
+  "title",
+  "brand",
+  "sku",
+  "mpn",
+  "gtin",
+  "price",
+  "currency",
+  "quantity",
+  "url",
+  "image",
+  "description",
+  "category",
+] as const;
+
+export function sheetsQuery() {
+  return infiniteQueryOptions({
+    queryKey: ["sheets"],
+    queryFn: ({ signal, pageParam }) =>
+      take(api.GET("/api/sheets", { params: { query: pageParam ? { after: pageParam } : {} }, signal })),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next ?? undefined,
+    meta: { live: true },
+  });
+}
+
+export function sheetQuery(jobId: string) {
+  return queryOptions({
+    queryKey: ["sheet", jobId],
+    queryFn: ({ signal }) => take(api.GET("/api/sheets/{job_id}", { params: { path: { job_id: jobId } }, signal })),
+    meta: { live: true },
+  });
+}
+
+/** Options that are not given are detected. */
+function chosen(options: ReadOptions): ReadOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null && value !== undefined));
+}
+
+export function previewQuery(jobId: string, options: ReadOptions) {
+  const query = chosen(options);
+  return queryOptions({
+    queryKey: ["preview", jobId, query],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET("/api/sheets/{job_id}/preview", {
+          params: { path: { job_id: jobId }, query: query as Record<string, never> },
+          signal,
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function reread(jobId: string, options: ReadOptions) {
+  return take(
+    api.POST("/api/sheets/{job_id}/reread", {
+      params: { path: { job_id: jobId }, header: { "Idempotency-Key": newKey() } },
+      body: { options: chosen(options) },
+    }),
+  );
+}
+
+export async function changeSheet(jobId: string, body: Schema<"ChangedSheet">): Promise<void> {
+  await take(api.PATCH("/api/sheets/{job_id}", { params: { path: { job_id: jobId } }, body }));
+  void queryClient.invalidateQueries({ queryKey: ["sheet", jobId] });
+}
+
+export const providersQuery = queryOptions({
+  queryKey: ["providers"],
+  queryFn: ({ signal }) => take(api.GET("/api/providers", { signal })),
+});
+
+export const cataloguesQuery = queryOptions({
+  queryKey: ["catalogues"],
+  queryFn: ({ signal }) => take(api.GET("/api/catalogues", { signal })),
+  meta: { live: true },
+});
+
+export const sourcesQuery = queryOptions({
+  queryKey: ["sources"],
+  queryFn: ({ signal }) => take(api.GET("/api/ingestion/sources", { signal })),
+});
+
+export async function dropCatalogue(name: string): Promise<void> {
+  await take(api.DELETE("/api/catalogues/{name}", { params: { path: { name } } }));
+  void queryClient.invalidateQueries({ queryKey: ["catalogues"] });
+}
+
+export async function shareCatalogue(name: string, shared: boolean): Promise<void> {
+  const action = shared ? "share" : "unshare";
+  await take(api.POST(`/api/catalogues/{name}/${action}`, { params: { path: { name } } }));
+  void queryClient.invalidateQueries({ queryKey: ["catalogues"] });
+}
+
+export function scanSource(source: string) {
+  return take(
+    api.POST("/api/ingestion/scan", { params: { header: { "Idempotency-Key": newKey() } }, body: { source } }),
+  );
+}
+
+export function exportsQuery(jobId: string) {
+  return infiniteQueryOptions({
+    queryKey: ["exports", jobId],
+    queryFn: ({ signal, pageParam }) =>
+      take(
+        api.GET("/api/jobs/{job_id}/exports", {
+          params: { path: { job_id: jobId }, query: pageParam ? { after: pageParam } : {} },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next ?? undefined,
+    meta: { live: true },
+  });
+}
+
+export async function startExport(jobId: string, choice: ExportChoice): Promise<string> {
+  const { exportId } = await take(
+    api.POST("/api/jobs/{job_id}/export", {
+      params: { path: { job_id: jobId }, query: choice, header: { "Idempotency-Key": newKey() } },
+    }),
+  );
+  void queryClient.invalidateQueries({ queryKey: ["exports", jobId] });
+  return exportId;
+}
+
+/** A link to the file of an export, which works for a while. */
+export async function exportLink(exportId: string): Promise<string | null> {
+  const { url } = await take(api.GET("/api/exports/{export_id}", { params: { path: { export_id: exportId } } }));
+  return url ?? null;
+}
+
+// Sheets and exports have no events of their own, but their jobs have.
+const SHEET_PIPELINES = new Set(["sheets", "sheet_images", "sheet_intake", "catalogue_rows"]);
+onLive("job", (client, jobs: { id: string; pipeline: string }[]) => {
+  if (jobs.some((job) => job.pipeline === "sheet_exports")) void client.invalidateQueries({ queryKey: ["exports"] });
+  if (!jobs.some((job) => SHEET_PIPELINES.has(job.pipeline))) return;
+  for (const noun of ["sheets", "sheet", "catalogues"]) void client.invalidateQueries({ queryKey: [noun] });
+});

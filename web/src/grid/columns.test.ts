@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import type { GridColumn } from "~/api/grid";
+import { arrange } from "./columns";
+
+const column = (key: string, type: GridColumn["type"] = "text"): GridColumn => ({ key, title: key, kind: "own", type });
+const ALL = [column("a"), column("b", "number"), column("c"), column("d")];
+
+describe("columns", () => {
+  it("are in the order of the file, with the widths of their types", () => {
+    const shown = arrange(ALL, { widths: {}, hidden: [], order: [] });
+    expect(shown.map((each) => [each.key, each.place])).toEqual([
+      ["a", 0],
+      ["b", 1],
+      ["c", 2],
+      ["d", 3],
+    ]);
+    expect(shown[1]!.width).toBeLessThan(shown[0]!.width);
+  });
+
+  it("are arranged as chosen; new ones come last", () => {
+    const shown = arrange(ALL, { widths: { c: 300 }, hidden: ["b"], order: ["c", "b", "a"] });
+    expect(shown.map((each) => each.key)).toEqual(["c", "a", "d"]);
+    expect(shown[0]).toMatchObject({ place: 2, width: 300 });
+  });
+});

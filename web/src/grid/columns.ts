@@ -1,0 +1,82 @@
+import { useMemo, useState } from "react";
+import type { GridColumn } from "~/api/grid";
+
+export interface ShownColumn extends GridColumn {
+  /** The place of its cells in a row from the server. */
+  place: number;
+  width: number;
+}
+
+/** What a person has changed, by the keys of columns. */
+interface Choice {
+  widths: Record<string, number>;
+  hidden: string[];
+  order: string[];
+}
+
+const NOTHING: Choice = { widths: {}, hidden: [], order: [] };
+const LEAST = 56;
+const MOST = 800;
+const WIDTHS = { text: 176, number: 104, link: 200, image: 160, status: 112, score: 104 };
+
+function stored(key: string): Choice {
+  try {
+    return { ...NOTHING, ...(JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<Choice>) };
+  } catch {
+    return NOTHING;
+  }
+}
+
+/** Columns in the order of a person, without the hidden ones. */
+export function arrange(columns: GridColumn[], choice: Choice): ShownColumn[] {
+  const placed = columns.map((column, place) => ({
+    ...column,
+    place,
+    width: choice.widths[column.key] ?? WIDTHS[column.type],
+  }));
+  const rank = (key: string, place: number) => {
+    const found = choice.order.indexOf(key);
+    return found < 0 ? choice.order.length + place : found;
+  };
+  return placed
+    .filter((column) => !choice.hidden.includes(column.key))
+    .sort((a, b) => rank(a.key, a.place) - rank(b.key, b.place));
+}
+
+/** The columns of a grid as a person has arranged them on this device; the status is in the first column of each row. */
+export function useColumns(of: string, all: GridColumn[]) {
+  const key = `forebay.columns.${of}`;
+  const [choice, setChoice] = useState(() => stored(key));
+  const change = (to: Partial<Choice>) => {
+    const next = { ...choice, ...to };
+    setChoice(next);
+    try {
+      localStorage.setItem(key, JSON.stringify(next));
+    } catch {
+      // Storage may be full or forbidden: the choice then lasts until the page is left.
+    }
+  };
+  const shown = useMemo(() => arrange(all, choice).filter((column) => column.type !== "status"), [all, choice]);
+  return {
+    shown,
+    isHidden: (column: string) => choice.hidden.includes(column),
+    setWidth: (column: string, width: number) =>
+      change({ widths: { ...choice.widths, [column]: Math.max(LEAST, Math.min(MOST, Math.round(width))) } }),
+    toggle: (column: string) =>
+      change({
+        hidden: choice.hidden.includes(column)
+          ? choice.hidden.filter((each) => each !== column)
+          : [...choice.hidden, column],
+      }),
+    move: (column: string, by: 1 | -1) => {
+      const order = arrange(all, { ...choice, hidden: [] }).map((each) => each.key);
+      const from = order.indexOf(column);
+      const to = from + by;
+      if (to < 0 || to >= order.length) return;
+      order.splice(to, 0, ...order.splice(from, 1));
+      change({ order });
+    },
+    reset: () => change(NOTHING),
+    inOrder: arrange(all, { ...choice, hidden: [] }).filter((column) => column.type !== "status"),
+  };
+}

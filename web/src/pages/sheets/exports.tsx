@@ -1,0 +1,154 @@
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { isOpen, type Job } from "~/api/jobs";
+import { type Export, exportLink, exportsQuery, startExport } from "~/api/sheets";
+import { bytes, exact } from "~/format";
+import { onLive } from "~/live/apply";
+import { toast } from "~/shell/toasts";
+import { type Activity, putActivity } from "~/shell/tray";
+import { Loaded } from "~/shell/trouble";
+import { Button } from "~/ui/button";
+import { List, Row } from "~/ui/list";
+import { Menu } from "~/ui/menu";
+import { More } from "~/ui/more";
+import { Empty } from "~/ui/notice";
+import { Pill } from "~/ui/pill";
+import { SkeletonRows } from "~/ui/skeleton";
+import { Time } from "~/ui/time";
+import { plural, sentence } from "~/words";
+import css from "./sheets.module.css";
+
+type Choice = Parameters<typeof startExport>[1];
+const FORMATS = { csv: "CSV", xlsx: "Excel workbook", jsonl: "JSON Lines" } as const;
+type Format = keyof typeof FORMATS;
+
+interface ExportButtonProps {
+  jobId: string;
+  choice: Choice;
+  /** Rows of which no file can be made. */
+  cannot?: string | undefined;
+}
+
+/** Make a file of the grid, in a format. */
+export function ExportButton({ jobId, choice, cannot }: ExportButtonProps) {
+  const navigate = useNavigate({ from: "/sheets/$jobId" });
+  const start = useMutation({
+    mutationFn: (format: Format) => startExport(jobId, { ...choice, format }),
+    onSuccess: (exportId) => {
+      track(exportId, jobId);
+      void navigate({ search: { tab: "exports" } });
+    },
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <Menu
+      align="end"
+      button={{ children: "Export", busy: start.isPending, look: "plain" }}
+      items={Object.entries(FORMATS).map(([format, label]) => ({
+        label,
+        ...(cannot && { disabled: `An export takes a range or a status, not ${cannot}` }),
+        onSelect: () => start.mutate(format as Format),
+      }))}
+    />
+  );
+}
+
+/** The files that were made of a grid. */
+export function Exports({ jobId }: { jobId: string }) {
+  const query = useInfiniteQuery(exportsQuery(jobId));
+  const all = query.data?.pages.flatMap((page) => page.exports) ?? [];
+  return (
+    <div className={css.section}>
+      <div className="row">
+        <ExportButton jobId={jobId} choice={{}} />
+        <span className="muted">Makes a file of all rows, as they are now.</span>
+      </div>
+      <Loaded query={query} what="The exports" loading={<SkeletonRows rows={3} height={48} />}>
+        {() =>
+          all.length > 0 ? (
+            <List label="Exports">
+              {all.map((each) => (
+                <li key={each.exportId}>
+                  <ExportLine export={each} />
+                </li>
+              ))}
+            </List>
+          ) : (
+            <Empty title="No exports yet">
+              Export makes a file of the grid: the columns of your file and what was found, row by row.
+            </Empty>
+          )
+        }
+      </Loaded>
+      <More
+        hasMore={query.hasNextPage}
+        isLoading={query.isFetchingNextPage}
+        onMore={() => void query.fetchNextPage()}
+      />
+    </div>
+  );
+}
+
+function ExportLine({ export: of }: { export: Export }) {
+  const isWritten = of.writtenAt !== null;
+  return (
+    <Row>
+      <Pill status={isWritten ? "DONE" : (of.state ?? "CANCELLED")} />
+      <span className="grow">
+        <strong>{FORMATS[of.format]}</strong> <span className="muted">{partWords(of.options)}</span>
+        <br />
+        <span className="muted">{progressWords(of)}</span>
+      </span>
+      <Time value={of.createdAt} />
+      {isWritten && of.fileId && <Download of={of} />}
+    </Row>
+  );
+}
+
+function Download({ of }: { of: Export }) {
+  const open = useMutation({
+    mutationFn: () => exportLink(of.exportId),
+    onSuccess: (url) => (url ? location.assign(url) : toast("The file was deleted.")),
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <Button busy={open.isPending} onClick={() => open.mutate()}>
+      Download
+    </Button>
+  );
+}
+
+function progressWords({ writtenAt, rows, bytes: size, cut, error, progress }: Export): string {
+  if (error) return sentence(error);
+  if (!writtenAt) return progress === null ? "Not begun." : `${Math.floor(progress * 100)} percent.`;
+  const said = [plural(rows ?? 0, "row"), size === null ? "" : bytes(size), cut ? `${exact(cut)} cells cut` : ""];
+  return said.filter(Boolean).join(", ");
+}
+
+/** Which part of the grid it has. */
+export function partWords(options: unknown): string {
+  const { statuses, first, last } = (options ?? {}) as { statuses?: string[]; first?: number; last?: number };
+  const said = [
+    statuses?.map((each) => each.toLowerCase().replaceAll("_", " ")).join(", "),
+    first !== undefined && last !== undefined ? `rows ${exact(first)} to ${exact(last)}` : "",
+  ];
+  return said.filter(Boolean).join(", ");
+}
+
+/** The exports that were started here: they are in the tray, wherever one goes. */
+const started = new Map<string, Activity>();
+
+function track(exportId: string, jobId: string): void {
+  const activity = { id: `export-${exportId}`, title: "Export", href: `/sheets/${jobId}?tab=exports` };
+  started.set(exportId, activity);
+  putActivity(activity);
+}
+
+onLive("job", (_client, jobs: Job[]) => {
+  for (const job of jobs) {
+    const activity = started.get(job.id);
+    if (!activity || isOpen(job)) continue;
+    started.delete(job.id);
+    putActivity({ ...activity, isOver: true, detail: job.state === "DONE" ? "The file is ready." : "It failed." });
+  }
+});
