@@ -3,6 +3,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useApp } from "~/api/app";
 import { foldedJobsQuery, type JobState, jobCountsQuery } from "~/api/jobs";
 import { exact } from "~/format";
+import { JobLine, JobsLine } from "~/jobs/job-line";
 import { useTopics } from "~/live";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
@@ -15,7 +16,6 @@ import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import { plural, statusWord } from "~/words";
-import { JobLine, JobsLine } from "./job-line";
 import css from "./jobs.module.css";
 
 const STATES = ["RUNNING", "QUEUED", "PAUSED", "FAILED", "DONE", "CANCELLED"] as const;

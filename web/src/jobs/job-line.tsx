@@ -7,7 +7,7 @@ import { Bar, countWords } from "~/ui/bar";
 import { Pill } from "~/ui/pill";
 import { Time } from "~/ui/time";
 import { plural } from "~/words";
-import css from "./jobs.module.css";
+import css from "./job-line.module.css";
 
 /** What a job is about, in words. */
 export function jobTitle(job: Job, pipelineTitle: string): string {
