@@ -96,8 +96,8 @@ async def test_jobs_of_others_are_gone_like_those_that_never_were(live: Live) ->
 @pytest.mark.parametrize(
     ("query", "field", "reason"),
     [
-        ("topics=", "query.topics", "unknown topic ''; the topics are jobs, items:JOB"),
-        ("topics=jobs,weather", "query.topics", "unknown topic 'weather'; the topics are jobs, items:JOB"),
+        ("topics=", "query.topics", "unknown topic ''; the topics are jobs, items:JOB, overview"),
+        ("topics=jobs,weather", "query.topics", "unknown topic 'weather'; the topics are jobs, items:JOB, overview"),
         ("topics=items:x", "query.topics", "'items:x' must name a job, as in items:12"),
         ("topics=items:", "query.topics", "'items:' must name a job, as in items:12"),
         (

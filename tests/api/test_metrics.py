@@ -293,7 +293,7 @@ async def test_requests_are_timed_by_route_and_status(service: Service) -> None:
         await client.get("/api/pending")
         await client.get("/api/pending?statuses=DONE")
         await client.get("/api/jobs/1/items?pageSize=1")
-        await client.get("/nowhere/at/all")
+        await client.get("/api/nowhere/at/all")
         await client.request("BREW", "/api/pending")
     samples = await scraped(service)
     for method, route, status in (

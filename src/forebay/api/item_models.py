@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from forebay.api.models import Id, Model, Next, Outcome, Status, parsed
+from forebay.api.models import Children, Id, Model, Next, Outcome, Status, parsed
 
 if TYPE_CHECKING:
     import asyncpg
@@ -165,5 +165,6 @@ class Item(Model):
     progress: ProgressFromJson
     steps: list[ItemStep] = Field(description="in the order of the graph: each after those that it waits for")
     waits: list[SignalWait]
+    children: Children | None = Field(description="null: no step has mapped to any")
     attempts: list[Attempt] = Field(description="newest first")
     attempts_cut: bool = Field(description="there are older attempts: see `GET /api/attempts`")

@@ -2727,6 +2727,7 @@ export interface components {
       progress: components['schemas']["Progress"] | null;
       steps: components['schemas']["ItemStep"][];
       waits: components['schemas']["SignalWait"][];
+      children: components['schemas']["Children"] | null;
       attempts: components['schemas']["Attempt"][];
       attemptsCut: boolean;
     };
