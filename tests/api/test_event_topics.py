@@ -96,8 +96,8 @@ async def test_jobs_of_others_are_gone_like_those_that_never_were(live: Live) ->
 @pytest.mark.parametrize(
     ("query", "field", "reason"),
     [
-        ("topics=", "query.topics", "unknown topic ''; the topics are jobs, items:JOB"),
-        ("topics=jobs,weather", "query.topics", "unknown topic 'weather'; the topics are jobs, items:JOB"),
+        ("topics=", "query.topics", "unknown topic ''; the topics are jobs, items:JOB, overview"),
+        ("topics=jobs,weather", "query.topics", "unknown topic 'weather'; the topics are jobs, items:JOB, overview"),
         ("topics=items:x", "query.topics", "'items:x' must name a job, as in items:12"),
         ("topics=items:", "query.topics", "'items:' must name a job, as in items:12"),
         (
@@ -249,6 +249,18 @@ async def test_a_registered_topic_is_read_for_its_readers_with_their_rights(with
         await live.submit("a")
         assert (await first.expect()).data["jobs"] == 1
         assert (await everything.expect()).data["jobs"] == 2
+
+
+async def test_the_overview_is_a_topic_of_the_service(live: Live) -> None:
+    await live.submit("b", who="bob")
+    async with (
+        live.reading("ann", "?topics=overview") as own,
+        live.reading("root", "?userId=all&topics=overview") as everything,
+    ):
+        told = await own.until(lambda event: event.kind == "overview")
+        assert told.data["jobs"] == []
+        told = await everything.until(lambda event: event.kind == "overview")
+        assert [job["owner"] for job in told.data["jobs"]] == ["bob"]
 
 
 def test_a_topic_survives_falling_behind() -> None:

@@ -72,16 +72,17 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        overviews = Overviews()
         async with (
             open_role_pools(dsn, settings, meter) as pools,
-            Hub(pools.watch).running() as hub,
+            Hub(pools.watch, topics=[overviews]).running() as hub,
             open_limited_calls(settings) as limited,
             DepthRing(pools.watch).running() as depth_ring,
         ):
             app.state.pools, app.state.hub, app.state.limited = pools, hub, limited
             app.state.callers, app.state.submits = CallerLookup(pools.identity), SubmitBatches(pools.owners)
             app.state.metrics, app.state.depth_ring = ServiceMetrics(pools, meter), depth_ring
-            app.state.overviews, app.state.lane_lists = Overviews(), LaneLists(pools.watch)
+            app.state.overviews, app.state.lane_lists = overviews, LaneLists(pools.watch)
             yield
 
     app = FastAPI(
