@@ -1,10 +1,143 @@
-import { Page } from "~/shell/page";
-import { Empty } from "~/ui/notice";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useIsAdmin } from "~/api/app";
+import { type Level, type Overview, overviewQuery } from "~/api/ops";
+import { exact, rate } from "~/format";
+import { useTopics } from "~/live";
+import { useCommands } from "~/shell/commands";
+import { Loaded } from "~/shell/trouble";
+import { Amount } from "~/ui/amount";
+import { Button } from "~/ui/button";
+import { classes } from "~/ui/classes";
+import { Shape, type ShapeName } from "~/ui/shape";
+import { SkeletonRows } from "~/ui/skeleton";
+import { Time } from "~/ui/time";
+import { plural, sentence } from "~/words";
+import { Charts } from "./charts";
+import css from "./ops.module.css";
+import { OpsPage, useWhose } from "./ops-page";
 
-export default function OperationsPage() {
+const route = getRouteApi("/ops");
+const SHAPES: Record<Level, ShapeName> = { OK: "check", WARN: "gauge", FAIL: "octagon" };
+const WORDS: Record<Level, string> = { OK: "well", WARN: "look at it", FAIL: "act now" };
+
+export default function HealthPage() {
+  const { table } = route.useSearch();
+  const navigate = useNavigate({ from: "/ops" });
+  const isAdmin = useIsAdmin();
+  useTopics("overview");
+  const query = useQuery(overviewQuery(useWhose()));
+  const toggle = () => void navigate({ search: table ? {} : { table: true }, replace: true });
+  useCommands(
+    isAdmin ? [{ id: "charts-table", title: "Charts as tables or back", group: "Health", keys: "t", run: toggle }] : [],
+  );
   return (
-    <Page title="Operations">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
-    </Page>
+    <OpsPage
+      title="Operations"
+      subtitle={
+        query.data && (
+          <>
+            As of <Time value={query.data.at} />
+          </>
+        )
+      }
+      actions={
+        isAdmin && (
+          <Button shortcut="t" aria-pressed={table ?? false} onClick={toggle}>
+            {table ? "Show charts" : "Show as tables"}
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query} what="The state of the system" loading={<SkeletonRows rows={2} height={120} />}>
+        {(overview) => (
+          <>
+            <Verdict health={overview.health} />
+            <Numbers overview={overview} isAdmin={isAdmin} />
+          </>
+        )}
+      </Loaded>
+      {isAdmin && (
+        <section className={css.section} aria-labelledby="hour">
+          <h2 id="hour">The last hour</h2>
+          <Charts asTable={table ?? false} />
+        </section>
+      )}
+    </OpsPage>
+  );
+}
+
+function Verdict({ health }: { health: Overview["health"] }) {
+  return (
+    <section className={classes(css.verdict, css[health.level])} aria-label={`Health: ${WORDS[health.level]}`}>
+      <p className={css.sentence}>{health.sentence}</p>
+      <dl className={css.parts}>
+        <Part name="Does work move?" {...health.flow} />
+        <Part name="Does it succeed?" {...health.execution} />
+        <Part name="Are workers there?" {...health.workers} />
+      </dl>
+      {health.ruledOut.length > 0 && <p className={css.side}>Ruled out: {sentence(health.ruledOut.join("; "))}</p>}
+    </section>
+  );
+}
+
+function Part({ name, level, text }: { name: string; level: Level; text: string }) {
+  return (
+    <div className={classes(css.part, css[level])}>
+      <Shape name={SHAPES[level]} size={16} />
+      <div>
+        <dt>
+          {name} <span className="only-heard">{WORDS[level]}</span>
+        </dt>
+        <dd>{text}</dd>
+      </div>
+    </div>
+  );
+}
+
+function Numbers({ overview, isAdmin }: { overview: Overview; isAdmin: boolean }) {
+  const sum = (count: (step: Overview["steps"][number]) => number) =>
+    overview.steps.reduce((total, step) => total + count(step), 0);
+  const { alive, total } = overview.workers;
+  return (
+    <div className={css.numbers}>
+      <Link to="/ops/queues" className={css.number}>
+        <Value word="tasks wait">
+          <Amount value={sum((step) => step.ready + step.scheduled)} />
+        </Value>
+      </Link>
+      <Link to="/ops/queues" className={css.number}>
+        <Value word="run now">
+          <Amount value={sum((step) => step.processing)} />
+        </Value>
+      </Link>
+      <Link to="/ops/lanes" className={css.number}>
+        <Value word="attempts end">{rate(overview.tasksPerS ?? 0)}</Value>
+      </Link>
+      <Link to="/dead-letters" className={css.number}>
+        <Value word="failed for good in an hour">
+          <Amount value={overview.failedLastHour} />
+        </Value>
+      </Link>
+      {isAdmin ? (
+        <Link to="/ops/workers" className={css.number}>
+          <Value word={`of ${plural(total, "worker")} run`}>{exact(alive)}</Value>
+        </Link>
+      ) : (
+        <div className={css.number}>
+          <Value word={alive === 1 ? "worker runs" : "workers run"}>{exact(alive)}</Value>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Value({ word, children }: { word: string; children: ReactNode }) {
+  return (
+    <>
+      <strong>{children}</strong>
+      <span>{word}</span>
+    </>
   );
 }

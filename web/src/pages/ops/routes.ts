@@ -1,18 +1,20 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
 import { root } from "~/root";
-import { search, text } from "~/search";
+import { flag, search, text } from "~/search";
 import type { RailEntry } from "~/shell/rail";
 
 export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/ops",
+    validateSearch: search({ table: flag }),
     component: lazyRouteComponent(() => import("./health")),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/ops/flow",
+    validateSearch: search({ pipeline: text, table: flag }),
     component: lazyRouteComponent(() => import("./flow")),
   }),
   createRoute({
@@ -42,11 +44,6 @@ export const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
-    path: "/ops/controllers",
-    component: lazyRouteComponent(() => import("./controllers")),
-  }),
-  createRoute({
-    getParentRoute: () => root,
     path: "/ops/limits",
     component: lazyRouteComponent(() => import("./limits")),
   }),
@@ -60,7 +57,6 @@ export const routes = [
     path: "/ops/attempts",
     validateSearch: search({
       outcome: text,
-      pipeline: text,
       step: text,
       worker: text,
       from: text,
