@@ -1,10 +1,145 @@
-import { Page } from "~/shell/page";
-import { Empty } from "~/ui/notice";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { doctorQuery, type Finding, type Setting, settingsQuery, usersQuery } from "~/api/admin";
+import { useApp } from "~/api/app";
+import { ProblemError } from "~/api/problem";
+import { Loaded } from "~/shell/trouble";
+import { Copy } from "~/ui/copy";
+import { Notice } from "~/ui/notice";
+import { SkeletonRows } from "~/ui/skeleton";
+import { Time } from "~/ui/time";
+import { plural, sentence } from "~/words";
+import css from "./admin.module.css";
+import { AdminPage } from "./admin-page";
 
-export default function AdministrationPage() {
+const PLACES: [string, string][] = [
+  ["DATABASE_URL", "Database"],
+  ["FOREBAY_STORE", "Files"],
+  ["FOREBAY_DATA", "Data"],
+];
+
+/** What somebody wants to know who has just installed it: where data lies, who may sign in, what is missing. */
+export default function InstallationPage() {
+  const { version, pipelines } = useApp();
   return (
-    <Page title="Administration">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
-    </Page>
+    <AdminPage
+      title="Administration"
+      subtitle={`forebay ${version} with ${plural(pipelines.filter((each) => !each.internal).length, "pipeline")}.`}
+    >
+      <div className={css.cards}>
+        <Places />
+        <People />
+        <section className={css.card}>
+          <h2>Backup</h2>
+          <p>One file with the database and all stored files; everything keeps running meanwhile.</p>
+          <Copy className={css.command} text="forebay backup forebay.tar" label="the command" />
+        </section>
+      </div>
+      <Findings />
+    </AdminPage>
+  );
+}
+
+function Places() {
+  const query = useQuery(settingsQuery);
+  return (
+    <section className={css.card}>
+      <h2>Where data lies</h2>
+      <Loaded query={query} what="The settings" loading={<SkeletonRows rows={2} height={24} />}>
+        {({ settings }) => (
+          <dl className={css.facts}>
+            {PLACES.map(([variable, word]) => {
+              const found = settings.find((setting) => setting.variable === variable);
+              return found && <Place key={variable} word={word} setting={found} />;
+            })}
+          </dl>
+        )}
+      </Loaded>
+      <Link to="/admin/settings">All settings</Link>
+    </section>
+  );
+}
+
+function Place({ word, setting }: { word: string; setting: Setting }) {
+  return (
+    <>
+      <dt>{word}</dt>
+      <dd className={css.value}>{setting.value === null ? "not set" : String(setting.value)}</dd>
+    </>
+  );
+}
+
+function People() {
+  const query = useQuery(usersQuery);
+  return (
+    <section className={css.card}>
+      <h2>Who may sign in</h2>
+      <Loaded query={query} what="The users" loading={<SkeletonRows rows={2} height={24} />}>
+        {(users) => {
+          const open = users.filter((user) => user.disabledAt === null);
+          const admins = open.filter((user) => user.role === "admin").map((user) => user.name);
+          return (
+            <p>
+              {plural(open.length, "account")}. Administrators: {admins.join(", ") || "none"}.
+            </p>
+          );
+        }}
+      </Loaded>
+      <Link to="/admin/invitations">Invite somebody</Link>
+    </section>
+  );
+}
+
+const LEVELS: Finding["level"][] = ["FAIL", "WARN", "OK"];
+
+function Findings() {
+  const query = useQuery(doctorQuery);
+  const isElsewhere = query.error instanceof ProblemError && query.error.isGone;
+  return (
+    <section className={css.section} aria-labelledby="doctor">
+      <h2 id="doctor">What is missing</h2>
+      {isElsewhere ? (
+        <div className={css.card}>
+          <p>This API cannot examine its installation. On its machine, this does:</p>
+          <Copy className={css.command} text="forebay doctor" label="the command" />
+        </div>
+      ) : (
+        <Loaded query={query} what="The findings" loading={<SkeletonRows rows={4} height={64} />}>
+          {({ findings, at }) => {
+            const shown = LEVELS.slice(0, 2).flatMap((level) => findings.filter((each) => each.level === level));
+            const well = findings.filter((each) => each.level === "OK");
+            return (
+              <>
+                <p className="muted">
+                  {shown.length === 0 ? "Nothing is missing" : plural(shown.length, "finding")}; examined{" "}
+                  <Time value={at} />.
+                </p>
+                {shown.map((finding) => (
+                  <Notice
+                    key={`${finding.about} ${finding.text}`}
+                    kind={finding.level === "FAIL" ? "error" : "warn"}
+                    title={`${finding.about}: ${finding.text}`}
+                  >
+                    {finding.fix && sentence(finding.fix)}
+                  </Notice>
+                ))}
+                {well.length > 0 && (
+                  <details>
+                    <summary>{plural(well.length, "check")} without a finding</summary>
+                    <ul>
+                      {well.map((finding) => (
+                        <li key={`${finding.about} ${finding.text}`}>
+                          {finding.about}: {finding.text}
+                        </li>
+                      ))}
+                    </ul>
+                  </details>
+                )}
+              </>
+            );
+          }}
+        </Loaded>
+      )}
+    </section>
   );
 }

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { Shield } from "lucide-react";
 import { root } from "~/root";
+import { flag, search, text } from "~/search";
 import type { RailEntry } from "~/shell/rail";
 
 export const routes = [
@@ -22,11 +23,13 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/admin/owners",
+    validateSearch: search({ q: text }),
     component: lazyRouteComponent(() => import("./owners")),
   }),
   createRoute({
     getParentRoute: () => root,
     path: "/admin/settings",
+    validateSearch: search({ q: text, changed: flag }),
     component: lazyRouteComponent(() => import("./settings")),
   }),
 ] as const;
