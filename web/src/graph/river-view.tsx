@@ -44,6 +44,7 @@ export function River({ owners, steps }: { owners: RiverOwner[]; steps: RiverSte
   const outRates = outcomes.map((outcome) => sum(steps.map((step) => step.outcomes[outcome] ?? 0)));
   const outBands = rows(outRates, height);
   const gate: Band = { y: height * 0.2, height: height * 0.6 };
+  const whole = sum(lanes.map((band) => band.height)); // what all of the workers would be
   const most = Math.max(1, ...owners.map((owner) => owner.waiting));
   const intoGate = parts(
     gate,
@@ -65,7 +66,7 @@ export function River({ owners, steps }: { owners: RiverOwner[]; steps: RiverSte
         <g transform={`translate(0 ${TOP})`}>
           {owners.map((owner, index) => (
             <g key={owner.name}>
-              <Lane owner={owner} band={lanes[index]!} most={most} room={height} />
+              <Lane owner={owner} band={lanes[index]!} most={most} whole={whole} />
               {owner.perSecond > 0 && (
                 <path className={css.water} d={flow(LANE.from, lanes[index]!, LANE.to, intoGate[index]!)} />
               )}
@@ -113,6 +114,11 @@ export function River({ owners, steps }: { owners: RiverOwner[]; steps: RiverSte
               </g>
             );
           })}
+          {outcomes.length === 0 && (
+            <text className={css.side} x={OUT.x} y={height / 2}>
+              none in the last minute
+            </text>
+          )}
           {outcomes.map((outcome, index) => (
             <g key={outcome}>
               <rect
@@ -137,17 +143,17 @@ export function River({ owners, steps }: { owners: RiverOwner[]; steps: RiverSte
 }
 
 /** An owner: what waits as a pool at the source, then the stream, with a mark where its fair share would end. */
-function Lane({ owner, band, most, room }: { owner: RiverOwner; band: Band; most: number; room: number }) {
+function Lane({ owner, band, most, whole }: { owner: RiverOwner; band: Band; most: number; whole: number }) {
   const full = owner.waiting > 0 ? Math.max(0.08, Math.log1p(owner.waiting) / Math.log1p(most)) : 0;
   const at = middle(band);
-  const fair = owner.fairShare === null ? 0 : Math.min(room, Math.max(6, owner.fairShare * room * 0.9));
+  const fair = owner.fairShare === null || owner.perSecond === 0 ? 0 : owner.fairShare * whole;
   return (
     <g>
       <text className={css.name} x={LANE.labels} y={at - 2}>
         {cut(owner.name)}
       </text>
       <text className={css.side} x={LANE.labels} y={at + 14}>
-        {rate(owner.perSecond)}, {Math.round(owner.share * 100)} %
+        {owner.perSecond > 0 ? `${rate(owner.perSecond)}, ${Math.round(owner.share * 100)} %` : "nothing served"}
         {owner.fairShare !== null && ` (fair ${Math.round(owner.fairShare * 100)} %)`}
       </text>
       <g>
@@ -184,7 +190,8 @@ function StepWords({ step, band, perSecond }: { step: RiverStep; band: Band; per
         {cut(step.name, 34)}
       </text>
       <text className={css.side} x={STEP.x + 20} y={at + 14}>
-        {rate(perSecond)}, {short(step.waiting)} waiting, {short(step.running)} running
+        {perSecond > 0 && `${rate(perSecond)}, `}
+        {short(step.waiting)} waiting, {short(step.running)} running
         {step.held && `, ${step.held}`}
       </text>
       {step.held && (
@@ -196,16 +203,17 @@ function StepWords({ step, band, perSecond }: { step: RiverStep; band: Band; per
   );
 }
 
-/** Bands with room for the words of each, also where hardly anything flows. */
+/** Bands with room for the words of each, also where hardly anything flows; what is left is spread between them. */
 function rows(values: number[], height: number): Band[] {
   const words = ROW - 3;
   const free = Math.max(0, height - words * values.length);
   const bands = stacked(values, free + 3 * values.length, 0);
-  let y = 0;
-  return bands.map((band) => {
-    const room = Math.max(words, band.height + words - 3);
-    const placed = { y: y + (room - band.height) / 2, height: band.height };
-    y += room;
+  const rooms = bands.map((band) => Math.max(words, band.height + words - 3));
+  const between = Math.max(0, height - sum(rooms)) / Math.max(1, values.length);
+  let y = between / 2;
+  return bands.map((band, index) => {
+    const placed = { y: y + (rooms[index]! - band.height) / 2, height: band.height };
+    y += rooms[index]! + between;
     return placed;
   });
 }

@@ -59,8 +59,10 @@ function What({ session }: { session: Session }) {
         {session.current && ", this one"}
       </span>
       <span className={css.side}>
-        {session.ip && `From ${session.ip}, `}seen <Time value={session.seenAt} />, ends{" "}
-        <Time value={session.expiresAt} />
+        {session.ip && `From ${session.ip}, `}seen <Time value={session.seenAt} />
+      </span>
+      <span className={css.side}>
+        Ends <Time value={session.expiresAt} />
       </span>
     </div>
   );

@@ -12,10 +12,11 @@ import { plural, sentence } from "~/words";
 import css from "./admin.module.css";
 import { AdminPage } from "./admin-page";
 
-const PLACES: [string, string][] = [
-  ["DATABASE_URL", "Database"],
-  ["FOREBAY_STORE", "Files"],
-  ["FOREBAY_DATA", "Data"],
+/** The setting of each place, and where it is if that is not set. */
+const PLACES: [string, string, string][] = [
+  ["FOREBAY_DATABASE_URL", "Database", "PostgreSQL in the data folder"],
+  ["FOREBAY_STORAGE_URL", "Files", "blobs in the data folder"],
+  ["FOREBAY_DATA_DIR", "Data folder", ""],
 ];
 
 /** What somebody wants to know who has just installed it: where data lies, who may sign in, what is missing. */
@@ -48,9 +49,9 @@ function Places() {
       <Loaded query={query} what="The settings" loading={<SkeletonRows rows={2} height={24} />}>
         {({ settings }) => (
           <dl className={css.facts}>
-            {PLACES.map(([variable, word]) => {
+            {PLACES.map(([variable, word, otherwise]) => {
               const found = settings.find((setting) => setting.variable === variable);
-              return found && <Place key={variable} word={word} setting={found} />;
+              return found && <Place key={variable} word={word} setting={found} otherwise={otherwise} />;
             })}
           </dl>
         )}
@@ -60,11 +61,13 @@ function Places() {
   );
 }
 
-function Place({ word, setting }: { word: string; setting: Setting }) {
+function Place({ word, setting, otherwise }: { word: string; setting: Setting; otherwise: string }) {
+  const isSet = setting.value !== null && setting.value !== "";
+  const value = setting.isSecret ? `as ${setting.variable} says` : String(setting.value);
   return (
     <>
       <dt>{word}</dt>
-      <dd className={css.value}>{setting.value === null ? "not set" : String(setting.value)}</dd>
+      <dd>{isSet ? value : otherwise}</dd>
     </>
   );
 }

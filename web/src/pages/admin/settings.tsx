@@ -15,7 +15,7 @@ import { AdminPage } from "./admin-page";
 const route = getRouteApi("/admin/settings");
 
 const COLUMNS: Column<Setting>[] = [
-  { key: "name", title: "Variable", cell: (row) => <span className={css.value}>{row.variable}</span> },
+  { key: "name", title: "Variable", cell: (row) => <span className={css.variable}>{row.variable}</span> },
   {
     key: "value",
     title: "Value",

@@ -5,6 +5,7 @@ import { useApp } from "~/api/app";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button, buttonClass } from "~/ui/button";
+import { classes } from "~/ui/classes";
 import { List } from "~/ui/list";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
@@ -73,7 +74,7 @@ function User({ user }: { user: Account }) {
           </>
         )}
       </span>
-      <div className={css.actions}>
+      <div className={classes(css.actions, css.two)}>
         <Button
           busy={change.isPending}
           disabled={isMe}

@@ -89,10 +89,7 @@ function options(
         values: (_, splits) => splits.map(shown),
       },
     ],
-    series: [
-      {},
-      ...colours.map((stroke): uPlot.Series => ({ stroke, width: 2, points: { show: false }, spanGaps: true })),
-    ],
+    series: [{}, ...colours.map((stroke): uPlot.Series => ({ stroke, width: 2, points: { size: 5 }, spanGaps: true }))],
     hooks: { setCursor: [(self) => onMove(self.cursor.idx)] },
   };
 }

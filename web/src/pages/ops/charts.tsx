@@ -20,7 +20,7 @@ const COLOURS = [
   "--error-solid",
 ];
 const TABLE_ROWS = 12;
-const HEIGHT = 212; // of a chart with its legend: nothing moves when it comes
+const HEIGHT = 232; // of a chart with its legend: nothing moves when it comes
 
 /** Four charts of the last hour, or their numbers as tables. */
 export function Charts({ asTable }: { asTable: boolean }) {

@@ -24,6 +24,9 @@ test("the sentence names who has the most and who has the least", () => {
     "ada has 1,000,000 waiting and gets 50 % of the workers (50 % by weight); " +
       "ben has 3 waiting and gets 50 % of the workers (50 % by weight).",
   );
+  expect(fairnessWords(lanes(owner("ada", 7, 0, 0)))).toBe(
+    "ada has 7 waiting. No attempt has ended in the last seconds.",
+  );
   expect(fairnessWords(lanes(owner("ada", 0, 0, 0)))).toBe("No owner has work that could run.");
 });
 

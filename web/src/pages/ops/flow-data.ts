@@ -58,9 +58,13 @@ export function fairnessWords({ owners }: Lanes): string {
   const waiting = owners.filter((owner) => owner.ready + owner.running > 0);
   if (waiting.length === 0) return "No owner has work that could run.";
   const [most, ...rest] = [...waiting].sort((one, other) => other.ready - one.ready);
+  const isServed = waiting.some((owner) => owner.servedPerS > 0);
   const words = (owner: OwnerShare) =>
-    `${owner.owner} has ${exact(owner.ready)} waiting and gets ${Math.round((owner.share ?? 0) * 100)} % of the workers` +
-    (waiting.length > 1 ? ` (${Math.round(owner.fairShare * 100)} % by weight)` : "");
+    !isServed
+      ? `${owner.owner} has ${exact(owner.ready)} waiting`
+      : `${owner.owner} has ${exact(owner.ready)} waiting and gets ${Math.round((owner.share ?? 0) * 100)} % of the workers` +
+        (waiting.length > 1 ? ` (${Math.round(owner.fairShare * 100)} % by weight)` : "");
   const least = rest.at(-1);
-  return `${[most!, ...(least ? [least] : [])].map(words).join("; ")}.`;
+  const said = [most!, ...(least ? [least] : [])].map(words).join("; ");
+  return isServed ? `${said}.` : `${said}. No attempt has ended in the last seconds.`;
 }

@@ -36,10 +36,12 @@ export default function HealthPage() {
     <OpsPage
       title="Operations"
       subtitle={
-        query.data && (
+        query.data ? (
           <>
             As of <Time value={query.data.at} />
           </>
+        ) : (
+          "Looking at the system"
         )
       }
       actions={
@@ -55,15 +57,15 @@ export default function HealthPage() {
           <>
             <Verdict health={overview.health} />
             <Numbers overview={overview} isAdmin={isAdmin} />
+            {isAdmin && (
+              <section className={css.section} aria-labelledby="hour">
+                <h2 id="hour">The last hour</h2>
+                <Charts asTable={table ?? false} />
+              </section>
+            )}
           </>
         )}
       </Loaded>
-      {isAdmin && (
-        <section className={css.section} aria-labelledby="hour">
-          <h2 id="hour">The last hour</h2>
-          <Charts asTable={table ?? false} />
-        </section>
-      )}
     </OpsPage>
   );
 }
@@ -72,11 +74,11 @@ function Verdict({ health }: { health: Overview["health"] }) {
   return (
     <section className={classes(css.verdict, css[health.level])} aria-label={`Health: ${WORDS[health.level]}`}>
       <p className={css.sentence}>{health.sentence}</p>
-      <dl className={css.parts}>
+      <ul className={css.parts}>
         <Part name="Does work move?" {...health.flow} />
         <Part name="Does it succeed?" {...health.execution} />
         <Part name="Are workers there?" {...health.workers} />
-      </dl>
+      </ul>
       {health.ruledOut.length > 0 && <p className={css.side}>Ruled out: {sentence(health.ruledOut.join("; "))}</p>}
     </section>
   );
@@ -84,15 +86,15 @@ function Verdict({ health }: { health: Overview["health"] }) {
 
 function Part({ name, level, text }: { name: string; level: Level; text: string }) {
   return (
-    <div className={classes(css.part, css[level])}>
+    <li className={classes(css.part, css[level])}>
       <Shape name={SHAPES[level]} size={16} />
-      <div>
-        <dt>
+      <span>
+        <strong>
           {name} <span className="only-heard">{WORDS[level]}</span>
-        </dt>
-        <dd>{text}</dd>
-      </div>
-    </div>
+        </strong>
+        <span>{text}</span>
+      </span>
+    </li>
   );
 }
 

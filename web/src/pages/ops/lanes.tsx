@@ -84,7 +84,7 @@ export default function LanesPage() {
               {owners.length > 0 && (
                 <section className={css.section} aria-labelledby="owners">
                   <h2 id="owners">Owners</h2>
-                  <Table label="Owners" columns={OWNERS} rows={owners} rowKey={(owner) => owner.owner} />
+                  <Table label="Shares of owners" columns={OWNERS} rows={owners} rowKey={(owner) => owner.owner} />
                   {ownerCount > owners.length && (
                     <p className="muted">Those with the most work, of {plural(ownerCount, "owner")} with work.</p>
                   )}
@@ -93,7 +93,7 @@ export default function LanesPage() {
               <section className={css.section} aria-labelledby="lanes">
                 <h2 id="lanes">Lanes</h2>
                 <Table
-                  label="Lanes"
+                  label="Lanes with work"
                   columns={LANES}
                   rows={lanes}
                   rowKey={(lane) =>

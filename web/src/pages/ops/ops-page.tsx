@@ -1,12 +1,11 @@
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useIsAdmin } from "~/api/app";
 import type { Whose } from "~/api/ops";
 import { Page } from "~/shell/page";
-import css from "./ops.module.css";
+import { type Place, Places } from "~/shell/places";
 
-const PLACES = [
-  { to: "/ops", title: "Health" },
+const PLACES: (Place & { isAdmin?: boolean })[] = [
+  { to: "/ops", title: "Health", isExact: true },
   { to: "/ops/flow", title: "Flow", isAdmin: true },
   { to: "/ops/queues", title: "Queues" },
   { to: "/ops/lanes", title: "Lanes" },
@@ -16,7 +15,7 @@ const PLACES = [
   { to: "/ops/attempts", title: "Attempts" },
   { to: "/ops/audit", title: "Audit" },
   { to: "/ops/storage", title: "Storage" },
-] as const;
+];
 
 interface OpsPageProps {
   title: string;
@@ -31,13 +30,7 @@ export function OpsPage({ children, ...rest }: OpsPageProps) {
   const isAdmin = useIsAdmin();
   return (
     <Page {...rest}>
-      <nav aria-label="Operations" className={css.places}>
-        {PLACES.filter((place) => isAdmin || !("isAdmin" in place)).map(({ to, title }) => (
-          <Link key={to} to={to} className={css.place} activeOptions={{ exact: to === "/ops", includeSearch: false }}>
-            {title}
-          </Link>
-        ))}
-      </nav>
+      <Places label="Operations" places={PLACES.filter((place) => isAdmin || !place.isAdmin)} />
       {children}
     </Page>
   );

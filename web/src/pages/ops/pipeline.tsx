@@ -34,27 +34,27 @@ export default function PipelinePage() {
           {(ended) => (
             <Loaded query={overview} what="The steps" loading={<Skeleton height={220} />}>
               {(now) => (
-                <StepGraph
-                  label={`Steps of ${title}`}
-                  steps={pipelineSteps(info, now, ended)}
-                  link={(step, inside, className) => (
-                    <Link to="/ops/attempts" search={{ step: step.name }} className={className}>
-                      {inside}
-                    </Link>
-                  )}
-                />
+                <>
+                  <StepGraph
+                    label={`Steps of ${title}`}
+                    steps={pipelineSteps(info, now, ended)}
+                    link={(step, inside, className) => (
+                      <Link to="/ops/attempts" search={{ step: step.name }} className={className}>
+                        {inside}
+                      </Link>
+                    )}
+                  />
+                  <section className={css.section} aria-labelledby="declared">
+                    <h2 id="declared">Declared</h2>
+                    <Table label="Declared steps" columns={DECLARED} rows={info.steps} rowKey={(step) => step.name} />
+                  </section>
+                </>
               )}
             </Loaded>
           )}
         </Loaded>
       ) : (
         <Empty title="The API does not run this pipeline">Its queues and attempts are on the other pages.</Empty>
-      )}
-      {info && (
-        <section className={css.section} aria-labelledby="declared">
-          <h2 id="declared">Declared</h2>
-          <Table label="Declared steps" columns={DECLARED} rows={info.steps} rowKey={(step) => step.name} />
-        </section>
       )}
     </OpsPage>
   );

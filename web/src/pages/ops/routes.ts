@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
+import { adminOnly } from "~/api/app";
 import { root } from "~/root";
 import { flag, search, text } from "~/search";
 import type { RailEntry } from "~/shell/rail";
@@ -13,12 +14,14 @@ export const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/flow",
     validateSearch: search({ pipeline: text, table: flag }),
     component: lazyRouteComponent(() => import("./flow")),
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/pipelines/$name",
     component: lazyRouteComponent(() => import("./pipeline")),
   }),
@@ -34,16 +37,19 @@ export const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/workers",
     component: lazyRouteComponent(() => import("./workers")),
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/workers/$name",
     component: lazyRouteComponent(() => import("./worker")),
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/limits",
     component: lazyRouteComponent(() => import("./limits")),
   }),

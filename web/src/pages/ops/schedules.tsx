@@ -49,7 +49,7 @@ export default function SchedulesPage() {
             </List>
           ) : (
             <Empty title="No schedule yet">
-              A pipeline declares its own, and <code>forebay schedule add</code> makes others.
+              A pipeline declares them with <code>pipeline.schedule(name, cron, input)</code>.
             </Empty>
           )
         }

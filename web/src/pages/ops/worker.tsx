@@ -26,20 +26,23 @@ export default function WorkerPage() {
   return (
     <OpsPage title={name} subtitle={<Link to="/ops/workers">All workers</Link>}>
       <Loaded query={query} what="The worker" loading={<SkeletonRows rows={4} height={48} />}>
-        {() =>
-          worker ? (
-            <>
-              <Facts worker={worker} />
-              <Steps steps={Object.entries(worker.steps)} />
-            </>
-          ) : (
-            <Empty title="This worker is not known">
-              It may have been away for so long that it was forgotten. Its attempts are below, as long as they are kept.
-            </Empty>
-          )
-        }
+        {() => (
+          <>
+            {worker ? (
+              <>
+                <Facts worker={worker} />
+                <Steps steps={Object.entries(worker.steps)} />
+              </>
+            ) : (
+              <Empty title="This worker is not known">
+                It may have been away for so long that it was forgotten. Its attempts are below, as long as they are
+                kept.
+              </Empty>
+            )}
+            <Attempts worker={name} />
+          </>
+        )}
       </Loaded>
-      <Attempts worker={name} />
     </OpsPage>
   );
 }
@@ -136,8 +139,8 @@ function Attempts({ worker }: { worker: string }) {
   const query = useInfiniteQuery(attemptsQuery({ worker, userId: useWhose() }));
   const rows = query.data?.pages.flatMap((page) => page.attempts) ?? [];
   return (
-    <section className={css.section} aria-labelledby="attempts">
-      <h2 id="attempts">Attempts</h2>
+    <div className={css.section}>
+      <h2>Attempts</h2>
       <Loaded query={query} what="The attempts" loading={<SkeletonRows rows={5} height={32} />}>
         {() =>
           rows.length > 0 ? (
@@ -152,6 +155,6 @@ function Attempts({ worker }: { worker: string }) {
         isLoading={query.isFetchingNextPage}
         onMore={() => void query.fetchNextPage()}
       />
-    </section>
+    </div>
   );
 }

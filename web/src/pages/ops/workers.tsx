@@ -24,7 +24,7 @@ export default function WorkersPage() {
           workers.length > 0 ? (
             <Workers workers={workers} />
           ) : (
-            <Empty title="No worker has ever run">
+            <Empty title="No worker is known">
               {pendingCount > 0 ? `${exact(pendingCount)} tasks wait for one. ` : ""}Start one with{" "}
               <code>forebay worker</code>; <code>forebay up</code> has one already.
             </Empty>
