@@ -6,6 +6,7 @@ import { ProblemError } from "~/api/problem";
 import { Loaded } from "~/shell/trouble";
 import { Copy } from "~/ui/copy";
 import { Notice } from "~/ui/notice";
+import { Prose } from "~/ui/prose";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { plural, sentence } from "~/words";
@@ -121,9 +122,9 @@ function Findings() {
                   <Notice
                     key={`${finding.about} ${finding.text}`}
                     kind={finding.level === "FAIL" ? "error" : "warn"}
-                    title={`${finding.about}: ${finding.text}`}
+                    title={<Prose text={`${finding.about}: ${finding.text}`} />}
                   >
-                    {finding.fix && sentence(finding.fix)}
+                    {finding.fix && <Prose text={sentence(finding.fix)} />}
                   </Notice>
                 ))}
                 {well.length > 0 && (

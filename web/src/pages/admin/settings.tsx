@@ -8,6 +8,7 @@ import { Copy } from "~/ui/copy";
 import { Check, Field } from "~/ui/field";
 import { type Column, Table } from "~/ui/list";
 import { Empty } from "~/ui/notice";
+import { Prose } from "~/ui/prose";
 import { SkeletonRows } from "~/ui/skeleton";
 import css from "./admin.module.css";
 import { AdminPage } from "./admin-page";
@@ -23,7 +24,7 @@ const COLUMNS: Column<Setting>[] = [
   },
   { key: "default", title: "Default", cell: (row) => <span className={css.value}>{shown(row.default)}</span> },
   { key: "source", title: "From", cell: (row) => row.source },
-  { key: "meaning", title: "Meaning", cell: (row) => row.meaning },
+  { key: "meaning", title: "Meaning", cell: (row) => <Prose text={row.meaning} /> },
 ];
 
 export default function SettingsPage() {

@@ -7,6 +7,7 @@ import type { Lines } from "./series";
 
 const TOGETHER = uPlot.sync("operations"); // one crosshair over all charts
 const HEIGHT = 180;
+const LEAST_S = 300; // times are shown in minutes
 
 export interface ChartProps {
   data: Lines;
@@ -74,12 +75,16 @@ function options(
     height: HEIGHT,
     legend: { show: false },
     cursor: { sync: { key: TOGETHER.key }, drag: { x: true, y: false } },
-    scales: { y: { range: (_, __, most) => [0, Math.max(1e-3, most * 1.1)] } },
+    scales: {
+      x: { range: (_, least, most) => [Math.min(least, most - LEAST_S), most] },
+      y: { range: (_, __, most) => [0, Math.max(1e-3, most * 1.1)] },
+    },
     axes: [
       {
         ...axis,
         grid: { show: false },
         space: 64,
+        incrs: [60, 300, 600, 900, 1800, 3600],
         values: (_, splits) => splits.map((time) => clock(new Date(time * 1000))),
       },
       {

@@ -54,7 +54,11 @@ export function Charts({ asTable }: { asTable: boolean }) {
             data={depths(data)}
             asTable={asTable}
             shown={short}
-            none="Nothing has waited since the API started, or in the last hour."
+            none={
+              data.at.length === 0
+                ? "The API has just started: the first sample comes within seconds."
+                : "Nothing has waited since the API started, or in the last hour."
+            }
             link={<Link to="/ops/queues">Queues</Link>}
           />
         )}

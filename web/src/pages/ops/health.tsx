@@ -10,6 +10,7 @@ import { Loaded } from "~/shell/trouble";
 import { Amount } from "~/ui/amount";
 import { Button } from "~/ui/button";
 import { classes } from "~/ui/classes";
+import { Prose } from "~/ui/prose";
 import { Shape, type ShapeName } from "~/ui/shape";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
@@ -20,7 +21,7 @@ import { OpsPage, useWhose } from "./ops-page";
 
 const route = getRouteApi("/ops");
 const SHAPES: Record<Level, ShapeName> = { OK: "check", WARN: "gauge", FAIL: "octagon" };
-const WORDS: Record<Level, string> = { OK: "well", WARN: "look at it", FAIL: "act now" };
+const WORDS: Record<Level, string> = { OK: "Yes", WARN: "Look at it", FAIL: "Act now" };
 
 export default function HealthPage() {
   const { table } = route.useSearch();
@@ -72,27 +73,35 @@ export default function HealthPage() {
 
 function Verdict({ health }: { health: Overview["health"] }) {
   return (
-    <section className={classes(css.verdict, css[health.level])} aria-label={`Health: ${WORDS[health.level]}`}>
-      <p className={css.sentence}>{health.sentence}</p>
+    <section className={classes(css.verdict, css[health.level])} aria-label="Health">
+      <p className={css.sentence}>
+        <Prose text={health.sentence} />
+      </p>
       <ul className={css.parts}>
-        <Part name="Does work move?" {...health.flow} />
-        <Part name="Does it succeed?" {...health.execution} />
-        <Part name="Are workers there?" {...health.workers} />
+        <Part name="Does work move?" {...health.flow} sentence={health.sentence} />
+        <Part name="Does it succeed?" {...health.execution} sentence={health.sentence} />
+        <Part name="Are workers there?" {...health.workers} sentence={health.sentence} />
       </ul>
       {health.ruledOut.length > 0 && <p className={css.side}>Ruled out: {sentence(health.ruledOut.join("; "))}</p>}
     </section>
   );
 }
 
-function Part({ name, level, text }: { name: string; level: Level; text: string }) {
+interface PartProps {
+  name: string;
+  level: Level;
+  text: string;
+  sentence: string;
+}
+
+/** The answer to one question: a word, and its text unless the sentence above has it. */
+function Part({ name, level, text, sentence: said }: PartProps) {
   return (
     <li className={classes(css.part, css[level])}>
       <Shape name={SHAPES[level]} size={16} />
       <span>
-        <strong>
-          {name} <span className="only-heard">{WORDS[level]}</span>
-        </strong>
-        <span>{text}</span>
+        <strong>{name}</strong>
+        <span>{said.includes(text) ? WORDS[level] : <Prose text={text} />}</span>
       </span>
     </li>
   );

@@ -13,6 +13,7 @@ import { Button } from "~/ui/button";
 import { List } from "~/ui/list";
 import { Empty } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
+import { Prose } from "~/ui/prose";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { sentence } from "~/words";
@@ -118,7 +119,11 @@ function What({ step }: { step: StepDepth }) {
         {step.controllers &&
           `, ${short(step.controllers.running)} of ${short(step.controllers.limit)} places in workers used`}
       </span>
-      {step.parked && <span>{sentence(step.parked)} It is tried again by itself.</span>}
+      {step.parked && (
+        <span>
+          <Prose text={sentence(step.parked)} /> It is tried again by itself.
+        </span>
+      )}
     </div>
   );
 }
