@@ -110,10 +110,13 @@ export function River({ owners, steps }: { owners: RiverOwner[]; steps: RiverSte
                   width={STEP.width}
                   height={band.height}
                 />
-                <StepWords step={step} band={band} perSecond={stepRates[index]! / 60} />
               </g>
             );
           })}
+          {/* Words stand above all flows. */}
+          {steps.map((step, index) => (
+            <StepWords key={step.name} step={step} band={stepBands[index]!} perSecond={stepRates[index]! / 60} />
+          ))}
           {outcomes.length === 0 && (
             <text className={css.side} x={OUT.x} y={height / 2}>
               none in the last minute

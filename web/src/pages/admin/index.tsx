@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { doctorQuery, type Finding, type Setting, settingsQuery, usersQuery } from "~/api/admin";
+import { type Account, doctorQuery, type Finding, type Setting, settingsQuery, usersQuery } from "~/api/admin";
 import { useApp } from "~/api/app";
 import { ProblemError } from "~/api/problem";
 import { Loaded } from "~/shell/trouble";
@@ -23,40 +23,48 @@ const PLACES: [string, string, string][] = [
 /** What somebody wants to know who has just installed it: where data lies, who may sign in, what is missing. */
 export default function InstallationPage() {
   const { version, pipelines } = useApp();
+  const settings = useQuery(settingsQuery);
+  const users = useQuery(usersQuery);
+  const loading = <SkeletonRows rows={2} height={180} />;
   return (
     <AdminPage
       title="Administration"
       subtitle={`forebay ${version} with ${plural(pipelines.filter((each) => !each.internal).length, "pipeline")}.`}
     >
-      <div className={css.cards}>
-        <Places />
-        <People />
-        <section className={css.card}>
-          <h2>Backup</h2>
-          <p>One file with the database and all stored files; everything keeps running meanwhile.</p>
-          <Copy className={css.command} text="forebay backup forebay.tar" label="the command" />
-        </section>
-      </div>
-      <Findings />
+      <Loaded query={settings} what="The settings" loading={loading}>
+        {(inForce) => (
+          <Loaded query={users} what="The users" loading={loading}>
+            {(accounts) => (
+              <>
+                <div className={css.cards}>
+                  <Places settings={inForce.settings} />
+                  <People users={accounts} />
+                  <section className={css.card}>
+                    <h2>Backup</h2>
+                    <p>One file with the database and all stored files; everything keeps running meanwhile.</p>
+                    <Copy className={css.command} text="forebay backup forebay.tar" label="the command" />
+                  </section>
+                </div>
+                <Findings />
+              </>
+            )}
+          </Loaded>
+        )}
+      </Loaded>
     </AdminPage>
   );
 }
 
-function Places() {
-  const query = useQuery(settingsQuery);
+function Places({ settings }: { settings: Setting[] }) {
   return (
     <section className={css.card}>
       <h2>Where data lies</h2>
-      <Loaded query={query} what="The settings" loading={<SkeletonRows rows={2} height={24} />}>
-        {({ settings }) => (
-          <dl className={css.facts}>
-            {PLACES.map(([variable, word, otherwise]) => {
-              const found = settings.find((setting) => setting.variable === variable);
-              return found && <Place key={variable} word={word} setting={found} otherwise={otherwise} />;
-            })}
-          </dl>
-        )}
-      </Loaded>
+      <dl className={css.facts}>
+        {PLACES.map(([variable, word, otherwise]) => {
+          const found = settings.find((setting) => setting.variable === variable);
+          return found && <Place key={variable} word={word} setting={found} otherwise={otherwise} />;
+        })}
+      </dl>
       <Link to="/admin/settings">All settings</Link>
     </section>
   );
@@ -73,22 +81,15 @@ function Place({ word, setting, otherwise }: { word: string; setting: Setting; o
   );
 }
 
-function People() {
-  const query = useQuery(usersQuery);
+function People({ users }: { users: Account[] }) {
+  const open = users.filter((user) => user.disabledAt === null);
+  const admins = open.filter((user) => user.role === "admin").map((user) => user.name);
   return (
     <section className={css.card}>
       <h2>Who may sign in</h2>
-      <Loaded query={query} what="The users" loading={<SkeletonRows rows={2} height={24} />}>
-        {(users) => {
-          const open = users.filter((user) => user.disabledAt === null);
-          const admins = open.filter((user) => user.role === "admin").map((user) => user.name);
-          return (
-            <p>
-              {plural(open.length, "account")}. Administrators: {admins.join(", ") || "none"}.
-            </p>
-          );
-        }}
-      </Loaded>
+      <p>
+        {plural(open.length, "account")}. Administrators: {admins.join(", ") || "none"}.
+      </p>
       <Link to="/admin/invitations">Invite somebody</Link>
     </section>
   );
