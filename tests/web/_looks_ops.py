@@ -59,7 +59,6 @@ LOOKS = [
     Look("/ops/flow", "lively", "Flow", with_workers, who="root"),
     Look("/ops/queues", "lively", "Queues", with_a_paused_queue, who="root"),
     Look("/ops/lanes", "lively", "Lanes", with_workers, who="root"),
-    Look("/ops/workers", "empty", "Workers", who="root"),
     Look("/ops/workers", "lively", "Workers", with_workers, who="root"),
     Look("/ops/workers/mill:1", "busy", "mill:1", with_workers, who="root"),
     Look("/ops/workers/nobody", "gone", "nobody", who="root"),
@@ -77,6 +76,5 @@ LOOKS = [
     Look("/account", "look", "Account"),
     Look("/account?tab=sessions", "sessions", "Account"),
     Look("/account?tab=tokens", "tokens", "Account"),
-    Look("/account?tab=password", "password", "Account"),
     Look("/account?tab=saving", "saving", "Account"),
 ]
