@@ -31,7 +31,7 @@ export function TokensTab() {
   const query = useQuery(tokensQuery);
   return (
     <div className={css.section}>
-      <p className="muted">A token lets a program act for you: scripts, the browser extension, another server.</p>
+      <p className="muted">A token lets a program act for you, as a script or another server.</p>
       <NewToken />
       <Loaded query={query} what="The tokens" loading={<SkeletonRows rows={2} height={64} />}>
         {(tokens) => {
