@@ -251,6 +251,18 @@ async def test_a_registered_topic_is_read_for_its_readers_with_their_rights(with
         assert (await everything.expect()).data["jobs"] == 2
 
 
+async def test_the_overview_is_a_topic_of_the_service(live: Live) -> None:
+    await live.submit("b", who="bob")
+    async with (
+        live.reading("ann", "?topics=overview") as own,
+        live.reading("root", "?userId=all&topics=overview") as everything,
+    ):
+        told = await own.until(lambda event: event.kind == "overview")
+        assert told.data["jobs"] == []
+        told = await everything.until(lambda event: event.kind == "overview")
+        assert [job["owner"] for job in told.data["jobs"]] == ["bob"]
+
+
 def test_a_topic_survives_falling_behind() -> None:
     subscriber = Subscriber(EventFilter(1, named=frozenset({"levels"})), None, timedelta(seconds=60))
     subscriber.advance(NOW)

@@ -31,6 +31,8 @@ class Look:
     """Statuses of answers that belong to this state."""
     after: Callable[[Watched], None] | None = None
     """What a person does before the picture, as opening a dialog."""
+    allowed: frozenset[int] = frozenset()
+    """Statuses of answers that belong to the state."""
 
     @property
     def name(self) -> str:

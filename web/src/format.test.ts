@@ -36,3 +36,7 @@ test("large numbers are short, bytes and rates have their unit", () => {
 test("hosts are shown without www", () => {
   expect([host("https://www.example.org/a"), host("nothing")]).toEqual(["example.org", "nothing"]);
 });
+
+test("a rate has the unit that makes it readable", () => {
+  expect([0, 0.001, 0.5, 3.14, 62].map(rate)).toEqual(["0/s", "3.6/h", "30.0/min", "3.1/s", "62/s"]);
+});

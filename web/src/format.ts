@@ -25,6 +25,7 @@ export function bytes(value: number): string {
 
 /** 62/s, 3.1/min: the unit that makes a readable number. */
 export function rate(perSecond: number): string {
+  if (perSecond === 0) return "0/s";
   if (perSecond >= 10) return `${short(Math.round(perSecond))}/s`;
   if (perSecond >= 1) return `${perSecond.toFixed(1)}/s`;
   const perMinute = perSecond * 60;

@@ -72,6 +72,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        overviews = Overviews()
         async with (
             open_role_pools(dsn, settings, meter) as pools,
             Hub(pools.watch, topics=[overviews]).running() as hub,

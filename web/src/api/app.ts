@@ -1,5 +1,6 @@
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
-import { api, type Schema, take } from "./client";
+import { notFound } from "@tanstack/react-router";
+import { api, queryClient, type Schema, take } from "./client";
 
 export type AppInfo = Schema<"AppInfo">;
 export type PipelineInfo = Schema<"PipelineInfo">;
@@ -17,6 +18,11 @@ export function useApp(): AppInfo {
 
 export function useIsAdmin(): boolean {
   return useApp().me.role === "admin";
+}
+
+/** `beforeLoad` of routes for administrators: for others there is no such page. The root has loaded who it is. */
+export function adminOnly(): void {
+  if (queryClient.getQueryData(appQuery.queryKey)?.me.role !== "admin") throw notFound();
 }
 
 /** The words of a pipeline; of one that the server does not run any more, its name. */

@@ -1,10 +1,150 @@
-import { Page } from "~/shell/page";
-import { Empty } from "~/ui/notice";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type Account, doctorQuery, type Finding, type Setting, settingsQuery, usersQuery } from "~/api/admin";
+import { useApp } from "~/api/app";
+import { ProblemError } from "~/api/problem";
+import { Loaded } from "~/shell/trouble";
+import { Copy } from "~/ui/copy";
+import { Notice } from "~/ui/notice";
+import { Prose } from "~/ui/prose";
+import { SkeletonRows } from "~/ui/skeleton";
+import { Time } from "~/ui/time";
+import { plural, sentence } from "~/words";
+import css from "./admin.module.css";
+import { AdminPage } from "./admin-page";
 
-export default function AdministrationPage() {
+/** The setting of each place, and where it is if that is not set. */
+const PLACES: [string, string, string][] = [
+  ["FOREBAY_DATABASE_URL", "Database", "PostgreSQL in the data folder"],
+  ["FOREBAY_STORAGE_URL", "Files", "blobs in the data folder"],
+  ["FOREBAY_DATA_DIR", "Data folder", ""],
+];
+
+/** What somebody wants to know who has just installed it: where data lies, who may sign in, what is missing. */
+export default function InstallationPage() {
+  const { version, pipelines } = useApp();
+  const settings = useQuery(settingsQuery);
+  const users = useQuery(usersQuery);
+  const loading = <SkeletonRows rows={2} height={180} />;
   return (
-    <Page title="Administration">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
-    </Page>
+    <AdminPage
+      title="Administration"
+      subtitle={`forebay ${version} with ${plural(pipelines.filter((each) => !each.internal).length, "pipeline")}.`}
+    >
+      <Loaded query={settings} what="The settings" loading={loading}>
+        {(inForce) => (
+          <Loaded query={users} what="The users" loading={loading}>
+            {(accounts) => (
+              <>
+                <div className={css.cards}>
+                  <Places settings={inForce.settings} />
+                  <People users={accounts} />
+                  <section className={css.card}>
+                    <h2>Backup</h2>
+                    <p>One file with the database and all stored files; everything keeps running meanwhile.</p>
+                    <Copy className={css.command} text="forebay backup forebay.tar" label="the command" />
+                  </section>
+                </div>
+                <Findings />
+              </>
+            )}
+          </Loaded>
+        )}
+      </Loaded>
+    </AdminPage>
+  );
+}
+
+function Places({ settings }: { settings: Setting[] }) {
+  return (
+    <section className={css.card}>
+      <h2>Where data lies</h2>
+      <dl className={css.facts}>
+        {PLACES.map(([variable, word, otherwise]) => {
+          const found = settings.find((setting) => setting.variable === variable);
+          return found && <Place key={variable} word={word} setting={found} otherwise={otherwise} />;
+        })}
+      </dl>
+      <Link to="/admin/settings">All settings</Link>
+    </section>
+  );
+}
+
+function Place({ word, setting, otherwise }: { word: string; setting: Setting; otherwise: string }) {
+  const isSet = setting.value !== null && setting.value !== "";
+  const value = setting.isSecret ? `as ${setting.variable} says` : String(setting.value);
+  return (
+    <>
+      <dt>{word}</dt>
+      <dd>{isSet ? value : otherwise}</dd>
+    </>
+  );
+}
+
+function People({ users }: { users: Account[] }) {
+  const open = users.filter((user) => user.disabledAt === null);
+  const admins = open.filter((user) => user.role === "admin").map((user) => user.name);
+  return (
+    <section className={css.card}>
+      <h2>Who may sign in</h2>
+      <p>
+        {plural(open.length, "account")}. Administrators: {admins.join(", ") || "none"}.
+      </p>
+      <Link to="/admin/invitations">Invite somebody</Link>
+    </section>
+  );
+}
+
+const LEVELS: Finding["level"][] = ["FAIL", "WARN", "OK"];
+
+function Findings() {
+  const query = useQuery(doctorQuery);
+  const isElsewhere = query.error instanceof ProblemError && query.error.isGone;
+  return (
+    <section className={css.section} aria-labelledby="doctor">
+      <h2 id="doctor">What is missing</h2>
+      {isElsewhere ? (
+        <div className={css.card}>
+          <p>This API cannot examine its installation. On its machine, this does:</p>
+          <Copy className={css.command} text="forebay doctor" label="the command" />
+        </div>
+      ) : (
+        <Loaded query={query} what="The findings" loading={<SkeletonRows rows={4} height={64} />}>
+          {({ findings, at }) => {
+            const shown = LEVELS.slice(0, 2).flatMap((level) => findings.filter((each) => each.level === level));
+            const well = findings.filter((each) => each.level === "OK");
+            return (
+              <>
+                <p className="muted">
+                  {shown.length === 0 ? "Nothing is missing" : plural(shown.length, "finding")}; examined{" "}
+                  <Time value={at} />.
+                </p>
+                {shown.map((finding) => (
+                  <Notice
+                    key={`${finding.about} ${finding.text}`}
+                    kind={finding.level === "FAIL" ? "error" : "warn"}
+                    title={<Prose text={`${finding.about}: ${finding.text}`} />}
+                  >
+                    {finding.fix && <Prose text={sentence(finding.fix)} />}
+                  </Notice>
+                ))}
+                {well.length > 0 && (
+                  <details>
+                    <summary>{plural(well.length, "check")} without a finding</summary>
+                    <ul>
+                      {well.map((finding) => (
+                        <li key={`${finding.about} ${finding.text}`}>
+                          {finding.about}: {finding.text}
+                        </li>
+                      ))}
+                    </ul>
+                  </details>
+                )}
+              </>
+            );
+          }}
+        </Loaded>
+      )}
+    </section>
   );
 }

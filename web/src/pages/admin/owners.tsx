@@ -1,10 +1,137 @@
-import { Page } from "~/shell/page";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useId, useState } from "react";
+import { changeOwner, type Owner, ownersQuery } from "~/api/admin";
+import { bytes, exact, short } from "~/format";
+import { toast } from "~/shell/toasts";
+import { Loaded } from "~/shell/trouble";
+import { Button } from "~/ui/button";
+import { Field } from "~/ui/field";
+import { List } from "~/ui/list";
+import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
+import { SkeletonRows } from "~/ui/skeleton";
+import css from "./admin.module.css";
+import { AdminPage } from "./admin-page";
+import { placeOf, shareOf, WEIGHTS } from "./weights";
+
+const route = getRouteApi("/admin/owners");
 
 export default function OwnersPage() {
+  const { q } = route.useSearch();
+  const navigate = useNavigate({ from: "/admin/owners" });
+  const query = useInfiniteQuery(ownersQuery(q ?? ""));
+  const owners = query.data?.pages.flatMap((page) => page.owners) ?? [];
   return (
-    <Page title="Owners">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
-    </Page>
+    <AdminPage
+      title="Owners"
+      subtitle="Whose work runs here. An owner with twice the weight gets twice the share of the workers while all have work."
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const name = String(new FormData(event.currentTarget).get("q")).trim();
+          void navigate({ search: name ? { q: name } : {}, replace: true });
+        }}
+      >
+        <Field label="Names that begin with" type="search" name="q" key={q} defaultValue={q ?? ""} />
+      </form>
+      <Loaded query={query} what="The owners" loading={<SkeletonRows rows={5} height={72} />}>
+        {() =>
+          owners.length > 0 ? (
+            <List label="Owners">
+              {owners.map((owner) => (
+                <OwnerLine
+                  key={`${owner.id} ${owner.weight}`}
+                  owner={owner}
+                  others={owners.filter((each) => each.id !== owner.id)}
+                />
+              ))}
+            </List>
+          ) : (
+            <Empty
+              title={q ? `No owner begins with ${q}` : "No owner yet"}
+              actions={q && <Button onClick={() => void navigate({ search: {} })}>Show all</Button>}
+            >
+              An account becomes an owner with its first job.
+            </Empty>
+          )
+        }
+      </Loaded>
+      <More
+        hasMore={query.hasNextPage}
+        isLoading={query.isFetchingNextPage}
+        onMore={() => void query.fetchNextPage()}
+      />
+    </AdminPage>
   );
+}
+
+function OwnerLine({ owner, others }: { owner: Owner; others: Owner[] }) {
+  const [place, setPlace] = useState(placeOf(owner.weight));
+  const id = useId();
+  const change = useMutation({
+    mutationFn: (weight: number) => changeOwner(owner.name, { weight }),
+    onSuccess: (_, weight) =>
+      toast(`${owner.name} has the weight ${weight}.`, {
+        label: "Undo",
+        run: () => change.mutate(owner.weight),
+      }),
+    onError: (error) => toast(error.message),
+  });
+  const weight = place === placeOf(owner.weight) ? owner.weight : WEIGHTS[place]!;
+  const share = shareOf(
+    weight,
+    others.map((each) => each.weight),
+  );
+  return (
+    <li className={css.item}>
+      <div className={css.what}>
+        <span className={css.name}>{owner.name}</span>
+        <span className={css.side}>
+          {used(owner.openJobs, "open jobs")}, {used(owner.openItems, "open items")}
+        </span>
+        <span className={css.side}>
+          {exact(owner.storedFiles)} files, {bytes(owner.storedBytes)}; at most {short(owner.submitsPerMinute.most)}{" "}
+          submits a minute
+        </span>
+      </div>
+      <div className={css.what}>
+        <div className={css.weight}>
+          <label htmlFor={id} className={css.side}>
+            Weight<span className="only-heard"> of {owner.name}</span>
+          </label>
+          <input
+            id={id}
+            type="range"
+            min={0}
+            max={WEIGHTS.length - 1}
+            value={place}
+            aria-valuetext={String(weight)}
+            onChange={(event) => setPlace(Number(event.target.value))}
+          />
+          <output htmlFor={id}>{weight}</output>
+        </div>
+        <span className={css.side}>
+          {others.length > 0
+            ? `${Math.round(share * 100)} % of the workers while all owners listed here have work`
+            : "All of the workers: nobody else is listed here"}
+        </span>
+      </div>
+      <div className={css.actions}>
+        <Button
+          busy={change.isPending}
+          disabled={weight === owner.weight}
+          aria-label={`Save the weight of ${owner.name}`}
+          onClick={() => change.mutate(weight)}
+        >
+          Save
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function used({ used: now, most }: Owner["openJobs"], what: string): string {
+  return `${now === null ? "" : `${short(now)} of `}${short(most)} ${what}`;
 }

@@ -1,10 +1,105 @@
-import { Page } from "~/shell/page";
-import { Empty } from "~/ui/notice";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type Account, changeUser, usersQuery } from "~/api/admin";
+import { useApp } from "~/api/app";
+import { toast } from "~/shell/toasts";
+import { Loaded } from "~/shell/trouble";
+import { Button, buttonClass } from "~/ui/button";
+import { classes } from "~/ui/classes";
+import { List } from "~/ui/list";
+import { SkeletonRows } from "~/ui/skeleton";
+import { Time } from "~/ui/time";
+import css from "./admin.module.css";
+import { AdminPage } from "./admin-page";
 
 export default function UsersPage() {
+  const query = useQuery(usersQuery);
   return (
-    <Page title="Users">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
-    </Page>
+    <AdminPage
+      title="Users"
+      subtitle="Who may sign in."
+      actions={
+        <Link to="/admin/invitations" className={buttonClass("primary")}>
+          Invite
+        </Link>
+      }
+    >
+      <Loaded query={query} what="The users" loading={<SkeletonRows rows={4} height={64} />}>
+        {(users) => (
+          <List label="Users">
+            {users.map((user) => (
+              <User key={user.id} user={user} />
+            ))}
+          </List>
+        )}
+      </Loaded>
+    </AdminPage>
   );
+}
+
+function User({ user }: { user: Account }) {
+  const { me } = useApp();
+  const isDisabled = user.disabledAt !== null;
+  const change = useMutation({
+    mutationFn: (body: Parameters<typeof changeUser>[1]) => changeUser(user.name, body),
+    onSuccess: (_, body) =>
+      toast(`${user.name} is ${wordOf(body)}.`, {
+        label: "Undo",
+        run: () => change.mutate(body.role ? { role: user.role } : { disabled: isDisabled }),
+      }),
+    onError: (error) => toast(error.message),
+  });
+  const isMe = user.name === me.name;
+  return (
+    <li className={css.item}>
+      <div className={css.what}>
+        <span className={css.name}>
+          {user.name}
+          {isMe && <span className="muted">you</span>}
+        </span>
+        <span className={css.side}>{user.role === "admin" ? "Administrator" : "User"}</span>
+      </div>
+      <span className={css.side}>
+        Since <Time value={user.createdAt} />
+        {user.signedInAt ? (
+          <>
+            , signed in <Time value={user.signedInAt} />
+          </>
+        ) : (
+          ", has not signed in yet"
+        )}
+        {user.disabledAt && (
+          <>
+            , disabled <Time value={user.disabledAt} />
+          </>
+        )}
+      </span>
+      <div className={classes(css.actions, css.two)}>
+        <Button
+          busy={change.isPending}
+          disabled={isMe}
+          title={isMe ? "Another administrator can change your role" : undefined}
+          aria-label={`${user.role === "admin" ? "Make a user of" : "Make an administrator of"} ${user.name}`}
+          onClick={() => change.mutate({ role: user.role === "admin" ? "user" : "admin" })}
+        >
+          {user.role === "admin" ? "Make a user" : "Make an administrator"}
+        </Button>
+        <Button
+          look={isDisabled ? "normal" : "danger"}
+          busy={change.isPending}
+          disabled={isMe}
+          title={isMe ? "You cannot lock yourself out" : undefined}
+          aria-label={`${isDisabled ? "Enable" : "Disable"} ${user.name}`}
+          onClick={() => change.mutate({ disabled: !isDisabled })}
+        >
+          {isDisabled ? "Enable" : "Disable"}
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function wordOf(body: Parameters<typeof changeUser>[1]): string {
+  if (body.role) return body.role === "admin" ? "an administrator now" : "a user now";
+  return body.disabled ? "disabled: sessions and tokens no longer work" : "enabled again";
 }

@@ -1,10 +1,154 @@
-import { Page } from "~/shell/page";
-import { Empty } from "~/ui/notice";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useIsAdmin } from "~/api/app";
+import { type Level, type Overview, overviewQuery } from "~/api/ops";
+import { exact, rate } from "~/format";
+import { useTopics } from "~/live";
+import { useCommands } from "~/shell/commands";
+import { Loaded } from "~/shell/trouble";
+import { Amount } from "~/ui/amount";
+import { Button } from "~/ui/button";
+import { classes } from "~/ui/classes";
+import { Prose } from "~/ui/prose";
+import { Shape, type ShapeName } from "~/ui/shape";
+import { SkeletonRows } from "~/ui/skeleton";
+import { Time } from "~/ui/time";
+import { plural, sentence } from "~/words";
+import { Charts } from "./charts";
+import css from "./ops.module.css";
+import { OpsPage, useWhose } from "./ops-page";
 
-export default function OperationsPage() {
+const route = getRouteApi("/ops");
+const SHAPES: Record<Level, ShapeName> = { OK: "check", WARN: "gauge", FAIL: "octagon" };
+const WORDS: Record<Level, string> = { OK: "Yes", WARN: "Look at it", FAIL: "Act now" };
+
+export default function HealthPage() {
+  const { table } = route.useSearch();
+  const navigate = useNavigate({ from: "/ops" });
+  const isAdmin = useIsAdmin();
+  useTopics("overview");
+  const query = useQuery(overviewQuery(useWhose()));
+  const toggle = () => void navigate({ search: table ? {} : { table: true }, replace: true });
+  useCommands(
+    isAdmin ? [{ id: "charts-table", title: "Charts as tables or back", group: "Health", keys: "t", run: toggle }] : [],
+  );
   return (
-    <Page title="Operations">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
-    </Page>
+    <OpsPage
+      title="Operations"
+      subtitle={
+        query.data ? (
+          <>
+            As of <Time value={query.data.at} />
+          </>
+        ) : (
+          "Looking at the system"
+        )
+      }
+      actions={
+        isAdmin && (
+          <Button shortcut="t" aria-pressed={table ?? false} onClick={toggle}>
+            {table ? "Show charts" : "Show as tables"}
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query} what="The state of the system" loading={<SkeletonRows rows={2} height={120} />}>
+        {(overview) => (
+          <>
+            <Verdict health={overview.health} />
+            <Numbers overview={overview} isAdmin={isAdmin} />
+            {isAdmin && (
+              <section className={css.section} aria-labelledby="hour">
+                <h2 id="hour">The last hour</h2>
+                <Charts asTable={table ?? false} />
+              </section>
+            )}
+          </>
+        )}
+      </Loaded>
+    </OpsPage>
+  );
+}
+
+function Verdict({ health }: { health: Overview["health"] }) {
+  return (
+    <section className={classes(css.verdict, css[health.level])} aria-label="Health">
+      <p className={css.sentence}>
+        <Prose text={health.sentence} />
+      </p>
+      <ul className={css.parts}>
+        <Part name="Does work move?" {...health.flow} sentence={health.sentence} />
+        <Part name="Does it succeed?" {...health.execution} sentence={health.sentence} />
+        <Part name="Are workers there?" {...health.workers} sentence={health.sentence} />
+      </ul>
+      {health.ruledOut.length > 0 && <p className={css.side}>Ruled out: {sentence(health.ruledOut.join("; "))}</p>}
+    </section>
+  );
+}
+
+interface PartProps {
+  name: string;
+  level: Level;
+  text: string;
+  sentence: string;
+}
+
+/** The answer to one question: a word, and its text unless the sentence above has it. */
+function Part({ name, level, text, sentence: said }: PartProps) {
+  return (
+    <li className={classes(css.part, css[level])}>
+      <Shape name={SHAPES[level]} size={16} />
+      <span>
+        <strong>{name}</strong>
+        <span>{said.includes(text) ? WORDS[level] : <Prose text={text} />}</span>
+      </span>
+    </li>
+  );
+}
+
+function Numbers({ overview, isAdmin }: { overview: Overview; isAdmin: boolean }) {
+  const sum = (count: (step: Overview["steps"][number]) => number) =>
+    overview.steps.reduce((total, step) => total + count(step), 0);
+  const { alive, total } = overview.workers;
+  return (
+    <div className={css.numbers}>
+      <Link to="/ops/queues" className={css.number}>
+        <Value word="tasks wait">
+          <Amount value={sum((step) => step.ready + step.scheduled)} />
+        </Value>
+      </Link>
+      <Link to="/ops/queues" className={css.number}>
+        <Value word="run now">
+          <Amount value={sum((step) => step.processing)} />
+        </Value>
+      </Link>
+      <Link to="/ops/lanes" className={css.number}>
+        <Value word="attempts end">{rate(overview.tasksPerS ?? 0)}</Value>
+      </Link>
+      <Link to="/dead-letters" className={css.number}>
+        <Value word="failed for good in an hour">
+          <Amount value={overview.failedLastHour} />
+        </Value>
+      </Link>
+      {isAdmin ? (
+        <Link to="/ops/workers" className={css.number}>
+          <Value word={`of ${plural(total, "worker")} run`}>{exact(alive)}</Value>
+        </Link>
+      ) : (
+        <div className={css.number}>
+          <Value word={alive === 1 ? "worker runs" : "workers run"}>{exact(alive)}</Value>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Value({ word, children }: { word: string; children: ReactNode }) {
+  return (
+    <>
+      <strong>{children}</strong>
+      <span>{word}</span>
+    </>
   );
 }

@@ -1,22 +1,27 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
+import { adminOnly } from "~/api/app";
 import { root } from "~/root";
-import { search, text } from "~/search";
+import { flag, search, text } from "~/search";
 import type { RailEntry } from "~/shell/rail";
 
 export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/ops",
+    validateSearch: search({ table: flag }),
     component: lazyRouteComponent(() => import("./health")),
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/flow",
+    validateSearch: search({ pipeline: text, table: flag }),
     component: lazyRouteComponent(() => import("./flow")),
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/pipelines/$name",
     component: lazyRouteComponent(() => import("./pipeline")),
   }),
@@ -32,21 +37,19 @@ export const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/workers",
     component: lazyRouteComponent(() => import("./workers")),
   }),
   createRoute({
     getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/workers/$name",
     component: lazyRouteComponent(() => import("./worker")),
   }),
   createRoute({
     getParentRoute: () => root,
-    path: "/ops/controllers",
-    component: lazyRouteComponent(() => import("./controllers")),
-  }),
-  createRoute({
-    getParentRoute: () => root,
+    beforeLoad: adminOnly,
     path: "/ops/limits",
     component: lazyRouteComponent(() => import("./limits")),
   }),
@@ -60,7 +63,6 @@ export const routes = [
     path: "/ops/attempts",
     validateSearch: search({
       outcome: text,
-      pipeline: text,
       step: text,
       worker: text,
       from: text,

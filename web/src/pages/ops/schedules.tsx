@@ -1,10 +1,141 @@
-import { Page } from "~/shell/page";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { usePipeline } from "~/api/app";
+import { runSchedule, type Schedule, schedulesQuery, steerSchedule } from "~/api/ops";
+import { useListKeys } from "~/shell/list-keys";
+import { toast } from "~/shell/toasts";
+import { Loaded } from "~/shell/trouble";
+import { Button } from "~/ui/button";
+import { List } from "~/ui/list";
+import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
+import { Pill } from "~/ui/pill";
+import { SkeletonRows } from "~/ui/skeleton";
+import { Time } from "~/ui/time";
+import css from "./ops.module.css";
+import { OpsPage, useWhose } from "./ops-page";
 
 export default function SchedulesPage() {
+  const query = useInfiniteQuery(schedulesQuery(useWhose()));
+  const rows = query.data?.pages.flatMap((page) => page.schedules) ?? [];
+  const run = useMutation({
+    mutationFn: (name: string) => runSchedule(name),
+    onSuccess: ({ jobId, created }) => toast(created ? `Job ${jobId} has begun.` : `Job ${jobId} runs already.`),
+    onError: (error) => toast(error.message),
+  });
+  const navigate = useNavigate();
+  const open = (index: number) => {
+    const jobId = rows[index]?.lastJobId;
+    if (jobId) void navigate({ to: "/jobs/$jobId", params: { jobId } });
+  };
+  const keys = useListKeys({ group: "Schedules", count: rows.length, onOpen: open });
   return (
-    <Page title="Schedules">
-      <Empty title="This page is not here yet">The API has its data already: see /api/docs.</Empty>
-    </Page>
+    <OpsPage title="Schedules" subtitle="Jobs that begin by the clock.">
+      <Loaded query={query} what="The schedules" loading={<SkeletonRows rows={4} height={72} />}>
+        {() =>
+          rows.length > 0 ? (
+            <List label="Schedules">
+              {rows.map((schedule, index) => (
+                <li key={schedule.name} {...keys.rowProps(index)} className={css.item}>
+                  <What schedule={schedule} />
+                  <Times schedule={schedule} />
+                  <Actions
+                    schedule={schedule}
+                    busy={run.isPending && run.variables === schedule.name}
+                    onRun={run.mutate}
+                  />
+                </li>
+              ))}
+            </List>
+          ) : (
+            <Empty title="No schedule yet">
+              A pipeline declares them with <code>pipeline.schedule(name, cron, input)</code>.
+            </Empty>
+          )
+        }
+      </Loaded>
+      <More
+        hasMore={query.hasNextPage}
+        isLoading={query.isFetchingNextPage}
+        onMore={() => void query.fetchNextPage()}
+      />
+    </OpsPage>
+  );
+}
+
+function What({ schedule }: { schedule: Schedule }) {
+  const { title } = usePipeline(schedule.pipeline);
+  return (
+    <div className={css.what}>
+      <span className={css.name}>
+        {schedule.name}
+        {schedule.paused && <Pill status="PAUSED" />}
+      </span>
+      <span className={css.side}>
+        {title}, of {schedule.owner}. <code>{schedule.cron}</code> in {schedule.timezone}
+        {schedule.declared && ", declared by the pipeline"}
+      </span>
+    </div>
+  );
+}
+
+function Times({ schedule }: { schedule: Schedule }) {
+  return (
+    <div className={css.what}>
+      <span>
+        {schedule.paused || !schedule.nextAt ? (
+          "Does not run by itself"
+        ) : (
+          <>
+            Runs <Time value={schedule.nextAt} />
+          </>
+        )}
+      </span>
+      <span className={css.side}>
+        {schedule.lastAt ? (
+          <>
+            Last <Time value={schedule.lastAt} />
+            {schedule.lastJobId && (
+              <>
+                {" as "}
+                <Link to="/jobs/$jobId" params={{ jobId: schedule.lastJobId }}>
+                  job {schedule.lastJobId}
+                </Link>{" "}
+                {schedule.lastState && <Pill status={schedule.lastState} />}
+              </>
+            )}
+          </>
+        ) : (
+          "Has not run yet"
+        )}
+      </span>
+    </div>
+  );
+}
+
+interface ActionsProps {
+  schedule: Schedule;
+  busy: boolean;
+  onRun: (name: string) => void;
+}
+
+function Actions({ schedule, busy, onRun }: ActionsProps) {
+  const steer = useMutation({
+    mutationFn: () => steerSchedule(schedule.name, schedule.paused ? "resume" : "pause"),
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <div className={css.actions}>
+      <Button busy={busy} aria-label={`Run ${schedule.name} now`} onClick={() => onRun(schedule.name)}>
+        Run now
+      </Button>
+      <Button
+        busy={steer.isPending}
+        aria-label={`${schedule.paused ? "Resume" : "Pause"} ${schedule.name}`}
+        onClick={() => steer.mutate()}
+      >
+        {schedule.paused ? "Resume" : "Pause"}
+      </Button>
+    </div>
   );
 }

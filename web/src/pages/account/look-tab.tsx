@@ -1,0 +1,46 @@
+import { type Look, setLook, useLook } from "~/shell/look";
+import { Check, Select } from "~/ui/field";
+import css from "./account.module.css";
+
+/** How the app looks on this device. */
+export function LookTab() {
+  const look = useLook();
+  return (
+    <div className={css.section}>
+      <p className="muted">These choices are kept on this device.</p>
+      <div className={css.form}>
+        <Select
+          label="Theme"
+          value={look.theme ?? "system"}
+          onChange={(value) => setLook({ theme: value === "system" ? undefined : value })}
+          options={[
+            { value: "system", label: "As the system" },
+            { value: "light", label: "Light" },
+            { value: "dark", label: "Dark" },
+          ]}
+        />
+        <Select
+          label="Density"
+          hint="The height of rows; on touch screens they are always high enough."
+          value={look.density ?? "normal"}
+          onChange={(value) => setLook({ density: value === "normal" ? undefined : value })}
+          options={[
+            { value: "compact", label: "Compact" },
+            { value: "normal", label: "Normal" },
+            { value: "roomy", label: "Roomy" },
+          ]}
+        />
+        <Check
+          label="Narrow rail: icons only"
+          checked={look.rail === "narrow"}
+          onChange={(event) => setLook({ rail: event.target.checked ? "narrow" : undefined } satisfies Look)}
+        />
+        <Check
+          label="Single keys do something, as g j for Jobs (press ? for all); Ctrl K always does"
+          checked={look.keys !== "off"}
+          onChange={(event) => setLook({ keys: event.target.checked ? undefined : "off" })}
+        />
+      </div>
+    </div>
+  );
+}
