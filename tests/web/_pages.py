@@ -27,6 +27,8 @@ class Look:
     heading: str
     seed: Callable[[Site], dict[str, str]] | None = None
     who: str = "ann"
+    allowed: frozenset[int] = frozenset()
+    """Statuses that the state provokes, as 404 for what is gone."""
     after: Callable[[Watched], None] | None = None
     """What a person does before the picture, as opening a dialog."""
 

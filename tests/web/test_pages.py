@@ -27,6 +27,7 @@ def test_a_page_looks_right(site: Site, look: Look) -> None:
 
 def _look(site: Site, look: Look, values: dict[str, str], width: int, height: int, *, dark: bool) -> None:
     person = site.person(look.who, width=width, height=height, dark=dark, touch=width < 900)
+    person.allowed = set(look.allowed)
     page = person.open(look.path.format(**values))
     expect(page.get_by_role("heading", name=look.heading, level=1)).to_be_attached()
     page.wait_for_load_state("load")

@@ -20,11 +20,10 @@ export default function BookmarkPage() {
     <Page
       title={query.data ? titleOf(query.data) : "Bookmark"}
       subtitle={
-        query.data && (
-          <>
-            <Link to="/bookmarks">Bookmarks</Link>, {query.data.site ?? host(query.data.url)}
-          </>
-        )
+        <>
+          <Link to="/bookmarks">Bookmarks</Link>
+          {query.data && `, ${query.data.site ?? host(query.data.url)}`}
+        </>
       }
     >
       <Loaded query={query} what="The bookmark" loading={<LoadingDetail />}>

@@ -76,6 +76,7 @@ function Kind({ bookmark }: { bookmark: Bookmark }) {
   if (bookmark.status === "ERROR" || bookmark.status === "NOT_FOUND") return <Pill status={bookmark.status} />;
   if (bookmark.kind === "login") return <span className={css.kind}>Behind a login</span>;
   if (bookmark.kind === "captcha") return <span className={css.kind}>Asks for a captcha</span>;
+  if (bookmark.kind === "error") return <span className={css.kind}>Error page</span>;
   if (bookmark.duplicateOf) return <span className={css.kind}>Duplicate</span>;
   return null;
 }
@@ -83,6 +84,7 @@ function Kind({ bookmark }: { bookmark: Bookmark }) {
 const SHOWN_TAGS = 3;
 
 function Tags({ tags }: { tags: string[] }) {
+  if (tags.length === 0) return null;
   return (
     <span className={css.tags}>
       {tags.slice(0, SHOWN_TAGS).map((tag) => (

@@ -1,7 +1,6 @@
 import { Archive, ArchiveRestore, ExternalLink, RefreshCw, Tag, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { WholeBookmark } from "~/api/bookmarks";
-import { useTopics } from "~/live";
 import { useCommands } from "~/shell/commands";
 import { Button, buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
@@ -12,6 +11,7 @@ import { crawlAgain, move, undo } from "./actions";
 import css from "./bookmarks.module.css";
 import { AskDialog, type Asks } from "./bulk";
 import { Facts } from "./facts";
+import { useFollowed } from "./follow";
 import { History } from "./history";
 import { Marks } from "./marks";
 import { Pictures } from "./pictures";
@@ -39,7 +39,7 @@ interface DetailProps {
 /** Everything about a bookmark: in the panel, and on its own page. */
 export function Detail({ bookmark, tab = "read", onTab, onGone, more }: DetailProps) {
   const [asks, setAsks] = useState<Asks>();
-  useTopics("jobs", ...(bookmark.jobId ? [`items:${bookmark.jobId}`] : []));
+  useFollowed([bookmark]);
   const isArchived = bookmark.archivedAt !== null;
   const isOpen = bookmark.status === "PENDING" || bookmark.status === "PROCESSING";
   const again = () => void crawlAgain([bookmark]);

@@ -5,7 +5,6 @@ import { useEffect, useRef, useState } from "react";
 import { type Bookmark, bookmarksQuery, categoriesQuery, facetsQuery } from "~/api/bookmarks";
 import { ProblemError } from "~/api/problem";
 import { exact } from "~/format";
-import { useTopics } from "~/live";
 import { fillBox } from "~/shell/box";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
@@ -21,13 +20,13 @@ import { AskDialog, type Asks, BulkBar } from "./bulk";
 import { Entry, titleOf } from "./card";
 import { FacetList } from "./facets";
 import { bulkFilterOf, type Change, filterOf, isNarrowed } from "./filter";
+import { useFollowed } from "./follow";
 import { useBookmarkKeys } from "./keys";
 import { BookmarkPanel } from "./panel";
 import { SearchField } from "./search-field";
 import { allOrNone, extended, NOTHING, present, toggled } from "./selection";
 
 const route = getRouteApi("/bookmarks");
-const FOLLOWED = 10; // jobs whose items are followed step by step
 
 export default function BookmarksPage() {
   const search = route.useSearch();
@@ -52,7 +51,7 @@ export default function BookmarksPage() {
   const categories = useQuery(categoriesQuery).data ?? [];
   const bookmarks = (query.data?.pages.flatMap((page) => page.bookmarks) ?? []) as Bookmark[];
   const ids = bookmarks.map((each) => each.id);
-  useTopics("jobs", ...followed(bookmarks));
+  useFollowed(bookmarks);
 
   const [given, setSelection] = useState(NOTHING);
   const selection = present(given, ids);
@@ -96,7 +95,7 @@ export default function BookmarksPage() {
     <Page
       title="Bookmarks"
       wide
-      subtitle={facets ? totalWords(facets.total, facets.isExact) : " "}
+      subtitle={facets ? totalWords(facets.total, facets.isExact) : "\u00a0"}
       actions={
         <>
           <span className={css.onlyNarrow}>
@@ -206,14 +205,6 @@ export default function BookmarksPage() {
       )}
     </Page>
   );
-}
-
-/** The items of the newest open jobs: their steps end one by one. */
-function followed(bookmarks: Bookmark[]): string[] {
-  return bookmarks
-    .filter((each) => each.jobId && (each.status === "PENDING" || each.status === "PROCESSING"))
-    .slice(0, FOLLOWED)
-    .map((each) => `items:${each.jobId}`);
 }
 
 function totalWords(total: number, isExact: boolean): string {

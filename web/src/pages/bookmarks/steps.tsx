@@ -24,7 +24,6 @@ export function Steps({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: b
   });
   return (
     <div className="stack">
-      {isOpen && bookmark.jobId && <Why jobId={bookmark.jobId} itemId="1" />}
       {steps.length === 0 ? (
         <Empty title="It has not been read yet" />
       ) : (
@@ -58,6 +57,7 @@ export function Steps({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: b
           </Link>
         </p>
       )}
+      {isOpen && bookmark.jobId && <Why jobId={bookmark.jobId} itemId="1" />}
     </div>
   );
 }
