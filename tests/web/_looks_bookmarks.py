@@ -33,6 +33,7 @@ LOOKS = [
     Look("/bookmarks?q=nothingness", "nothing matches", "Bookmarks"),
     Look("/bookmarks?open={mark}", "panel", "Bookmarks", collection),
     Look("/bookmarks/{mark}?tab=facts", "facts", "example.org/mill", unread),
+    Look("/bookmarks/{pictured}?tab=picture", "picture", "The water wheel", collection),
     Look("/bookmarks/{mark}?tab=steps", "steps", "How a water mill works", collection, after=open_tags),
     Look("/bookmarks/999", "gone", "Bookmark", allowed=frozenset({404})),
     Look("/bookmarks/tags", "lively", "Tags", unread),

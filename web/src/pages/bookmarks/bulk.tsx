@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { Archive, Folder, RefreshCw, Tag, Trash2, X } from "lucide-react";
 import { useState } from "react";
 import type { Bookmark, BulkAction } from "~/api/bookmarks";
 import type { Schema } from "~/api/client";
@@ -45,22 +46,24 @@ export function BulkBar({ chosen, all, total, isArchive, onAll, onDone, onAsk }:
       {!all && (
         <>
           <Button shortcut="t" onClick={() => onAsk("tags")}>
-            Tags
+            <Tag /> <span className={css.word}>Tags</span>
           </Button>
-          <Button onClick={() => onAsk("category")}>Category</Button>
+          <Button onClick={() => onAsk("category")}>
+            <Folder /> <span className={css.word}>Category</span>
+          </Button>
         </>
       )}
       <Button shortcut="e" onClick={() => act({ do: archiving }, () => move(chosen, archiving))}>
-        {isArchive ? "Out of the archive" : "Archive"}
+        <Archive /> <span className={css.word}>{isArchive ? "Out of the archive" : "Archive"}</span>
       </Button>
       <Button shortcut="r" onClick={() => act({ do: "crawl" }, () => crawlAgain(chosen))}>
-        Read again
+        <RefreshCw /> <span className={css.word}>Read again</span>
       </Button>
       <Button look="danger" shortcut="#" onClick={() => act({ do: "delete" }, () => move(chosen, "delete"))}>
-        Trash
+        <Trash2 /> <span className={css.word}>Trash</span>
       </Button>
-      <Button look="plain" onClick={onDone}>
-        Clear
+      <Button look="plain" icon aria-label="Clear the selection" onClick={onDone}>
+        <X />
       </Button>
       {action && all && (
         <AllDialog

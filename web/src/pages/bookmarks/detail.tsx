@@ -77,10 +77,10 @@ export function Detail({ bookmark, tab = "read", onTab, onGone, more }: DetailPr
     <div className="stack">
       <div className={css.tools}>
         <a href={bookmark.url} target="_blank" rel="noreferrer" className={buttonClass()} title="Open the original (o)">
-          <ExternalLink /> Original
+          <ExternalLink /> <span className={css.word}>Original</span>
         </a>
         <Button shortcut="t" onClick={() => setAsks("tags")}>
-          <Tag /> Tags
+          <Tag /> <span className={css.word}>Tags</span>
         </Button>
         <Button icon aria-label={isArchived ? "Out of the archive" : "Archive"} shortcut="e" onClick={archive}>
           {isArchived ? <ArchiveRestore /> : <Archive />}

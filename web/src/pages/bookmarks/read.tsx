@@ -32,7 +32,8 @@ export function Read({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: bo
     setLook(next);
     localStorage.setItem(KEY, JSON.stringify(next));
   };
-  const blocks = bookmark.blocks ?? paragraphs(bookmark.text ?? bookmark.ocr ?? bookmark.description);
+  const all = bookmark.blocks ?? paragraphs(bookmark.text ?? bookmark.ocr ?? bookmark.description);
+  const blocks = all[0]?.t === "h" && all[0].text === bookmark.title ? all.slice(1) : all; // the title is above
   if (blocks.length === 0) {
     return isOpen ? (
       <Empty title="It is being read">Its text is here as soon as the page has been read.</Empty>

@@ -77,7 +77,13 @@ function StepTime({ step }: { step: BookmarkStep }) {
       </>
     );
   }
-  if (step.endedAt) return <Time value={step.endedAt} />;
+  if (step.endedAt) {
+    return (
+      <>
+        <Time value={step.endedAt} />.
+      </>
+    );
+  }
   return step.after.length > 0 ? (
     <>
       After{" "}

@@ -56,7 +56,7 @@ export default function TrashPage() {
                   <Icon bookmark={bookmark} />
                   <span className={css.text}>
                     <span className="cut">{titleOf(bookmark)}</span>
-                    <span className={css.meta}>
+                    <span className="muted">
                       {bookmark.site ?? host(bookmark.url)}
                       {bookmark.deletedAt && (
                         <>
