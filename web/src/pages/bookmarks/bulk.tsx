@@ -21,7 +21,8 @@ interface BulkBarProps {
   total: number | undefined;
   isArchive: boolean;
   onAll: () => void;
-  onDone: () => void;
+  /** The selection ends; `haveLeft`: its bookmarks are no longer in the list. */
+  onDone: (haveLeft?: boolean) => void;
   onAsk: (asks: Asks) => void;
 }
 
@@ -31,7 +32,7 @@ export function BulkBar({ chosen, all, total, isArchive, onAll, onDone, onAsk }:
   const count = all && total !== undefined ? total : chosen.length;
   const act = (now: BulkAction, one: () => Promise<void>) => {
     if (all) setAction(now);
-    else void one().then(onDone);
+    else void one().then(() => onDone(now.do !== "crawl"));
   };
   const archiving = isArchive ? "unarchive" : "archive";
   return (
@@ -62,7 +63,7 @@ export function BulkBar({ chosen, all, total, isArchive, onAll, onDone, onAsk }:
       <Button look="danger" shortcut="#" onClick={() => act({ do: "delete" }, () => move(chosen, "delete"))}>
         <Trash2 /> <span className={css.word}>Trash</span>
       </Button>
-      <Button look="plain" icon aria-label="Clear the selection" onClick={onDone}>
+      <Button look="plain" icon aria-label="Clear the selection" onClick={() => onDone()}>
         <X />
       </Button>
       {action && all && (
@@ -73,7 +74,7 @@ export function BulkBar({ chosen, all, total, isArchive, onAll, onDone, onAsk }:
           onClose={() => setAction(undefined)}
           onDone={() => {
             setAction(undefined);
-            onDone();
+            onDone(action.do !== "crawl");
           }}
         />
       )}

@@ -34,10 +34,12 @@ interface DetailProps {
   /** It has left the list: archived, or in the trash. */
   onGone: () => void;
   more?: ReactNode;
+  /** The list beside it has the keys already. */
+  besideList?: boolean;
 }
 
 /** Everything about a bookmark: in the panel, and on its own page. */
-export function Detail({ bookmark, tab = "read", onTab, onGone, more }: DetailProps) {
+export function Detail({ bookmark, tab = "read", onTab, onGone, more, besideList }: DetailProps) {
   const [asks, setAsks] = useState<Asks>();
   useFollowed([bookmark]);
   const isArchived = bookmark.archivedAt !== null;
@@ -54,24 +56,28 @@ export function Detail({ bookmark, tab = "read", onTab, onGone, more }: DetailPr
       run: () => onTab(key),
       hidden: true,
     })),
-    { id: "bookmark-tags", title: "Tags", group: "Bookmark", keys: "t", run: () => setAsks("tags") },
-    { id: "bookmark-trash", title: "Move to the trash", group: "Bookmark", keys: "#", run: trash },
-    {
-      id: "bookmark-archive",
-      title: isArchived ? "Out of the archive" : "Archive",
-      group: "Bookmark",
-      keys: "e",
-      run: archive,
-    },
-    { id: "bookmark-again", title: "Read again", group: "Bookmark", keys: "r", run: again },
-    { id: "bookmark-undo", title: "Undo", group: "Bookmark", keys: "u", run: undo, hidden: true },
-    {
-      id: "bookmark-original",
-      title: "Open the original",
-      group: "Bookmark",
-      keys: "o",
-      run: () => void globalThis.open(bookmark.url, "_blank", "noopener"),
-    },
+    ...(besideList
+      ? []
+      : [
+          { id: "bookmark-tags", title: "Tags", group: "Bookmark", keys: "t", run: () => setAsks("tags") },
+          { id: "bookmark-trash", title: "Move to the trash", group: "Bookmark", keys: "#", run: trash },
+          {
+            id: "bookmark-archive",
+            title: isArchived ? "Out of the archive" : "Archive",
+            group: "Bookmark",
+            keys: "e",
+            run: archive,
+          },
+          { id: "bookmark-again", title: "Read again", group: "Bookmark", keys: "r", run: again },
+          { id: "bookmark-undo", title: "Undo", group: "Bookmark", keys: "u", run: undo, hidden: true },
+          {
+            id: "bookmark-original",
+            title: "Open the original",
+            group: "Bookmark",
+            keys: "o",
+            run: () => void globalThis.open(bookmark.url, "_blank", "noopener"),
+          },
+        ]),
   ]);
   return (
     <div className="stack">

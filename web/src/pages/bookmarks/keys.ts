@@ -8,7 +8,7 @@ interface BookmarkKeys {
   isArchive: boolean;
   onAll: () => void;
   onTags: () => void;
-  onDone: () => void;
+  onDone: (haveLeft: boolean) => void;
 }
 
 /** The keys of the list: what they do is done with the selection. */
@@ -20,24 +20,24 @@ export function useBookmarkKeys({ chosen, isArchive, onAll, onTags, onDone }: Bo
     keys,
     run: () => void run(),
   });
-  const withChosen = (act: (bookmarks: Bookmark[]) => Promise<void>) => () => {
-    if (chosen.length > 0) void act(chosen).then(onDone);
+  const withChosen = (act: (bookmarks: Bookmark[]) => Promise<void>, haveLeft: boolean) => () => {
+    if (chosen.length > 0) void act(chosen).then(() => onDone(haveLeft));
   };
   useCommands([
     command(
       "archive",
       isArchive ? "Out of the archive" : "Archive",
       "e",
-      withChosen((own) => move(own, isArchive ? "unarchive" : "archive")),
+      withChosen((own) => move(own, isArchive ? "unarchive" : "archive"), true),
     ),
     command("tags", "Tags", "t", () => chosen.length > 0 && onTags()),
     command(
       "trash",
       "Move to the trash",
       "#",
-      withChosen((own) => move(own, "delete")),
+      withChosen((own) => move(own, "delete"), true),
     ),
-    command("again", "Read again", "r", withChosen(crawlAgain)),
+    command("again", "Read again", "r", withChosen(crawlAgain, false)),
     command("undo", "Undo", "u", undo),
     command("all", "Select all or none", "*", onAll),
     command(

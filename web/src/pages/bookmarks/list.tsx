@@ -79,7 +79,8 @@ export default function BookmarksPage() {
     selection.ids.size > 0
       ? bookmarks.filter((each) => selection.ids.has(each.id))
       : bookmarks.filter((each, index) => (open ? each.id === open : index === keys.at));
-  const done = () => {
+  const done = (haveLeft = false) => {
+    if (haveLeft && chosen.some((each) => each.id === open)) show(undefined);
     setSelection(NOTHING);
     list.current?.focus();
   };

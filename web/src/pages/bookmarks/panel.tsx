@@ -32,6 +32,7 @@ export function BookmarkPanel({ id, tab, title, onTab, onClose }: BookmarkPanelP
             tab={tab}
             onTab={onTab}
             onGone={onClose}
+            besideList
             more={
               <Link
                 to="/bookmarks/$id"
