@@ -83,3 +83,20 @@ def test_a_file_of_links_is_counted_and_imported(site: Site) -> None:
     page.wait_for_url("**/jobs/*")
     (job,) = site.api().get("/api/jobs").json()["jobs"]
     assert (job["pipeline"], job["counters"]["total"]) == ("bookmark_imports", 2)
+
+
+def test_all_that_match_are_archived_after_the_exact_number_was_confirmed(site: Site) -> None:
+    for n in range(61):  # one more than a page of the list
+        save(site, f"https://example.org/{n}", "old")
+    save(site, "https://example.org/new")
+    page = site.person().open("/bookmarks?tag=old")
+    expect(page.get_by_text("61 bookmarks", exact=True)).to_be_visible()
+    page.keyboard.press("*")
+    expect(page.get_by_text("60 selected")).to_be_visible()
+    page.get_by_role("button", name="Select all 61 that match").click()
+    page.get_by_role("button", name="Archive", exact=True).last.click()
+    page.get_by_role("button", name="Archive 61 bookmarks").click()
+    expect(page.get_by_text("61 bookmarks changed.")).to_be_visible()
+    expect(page.get_by_role("heading", name="No bookmark matches")).to_be_visible()
+    (kept,) = site.api().get("/api/bookmarks").json()["bookmarks"]
+    assert kept["url"] == "https://example.org/new"
