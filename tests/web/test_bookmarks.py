@@ -69,6 +69,12 @@ def test_the_page_of_the_bookmarklet_saves_what_it_was_given(site: Site) -> None
     expect(page.get_by_role("heading", name="Mill", level=1)).to_be_visible()
     (saved,) = site.api().get("/api/bookmarks").json()["bookmarks"]
     assert (saved["url"], saved["title"], saved["note"]) == ("https://example.org/mill", "Mill", "chosen")
+    page.get_by_role("tab", name="Facts").click()
+    page.get_by_role("textbox", name="Title").fill("The old mill")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", name="The old mill", level=1)).to_be_visible()
+    (changed,) = site.api().get("/api/bookmarks").json()["bookmarks"]
+    assert (changed["title"], changed["note"]) == ("The old mill", "chosen")  # only what was changed is sent
 
 
 def test_a_file_of_links_is_counted_and_imported(site: Site) -> None:

@@ -113,7 +113,7 @@ export function Detail({ bookmark, tab = "read", onTab, onGone, more, besideList
       <Tabs label="Parts of the bookmark" tabs={[...TABS]} value={tab} onChange={onTab}>
         {tab === "read" && <Read bookmark={bookmark} isOpen={isOpen} />}
         {tab === "picture" && <Pictures bookmark={bookmark} />}
-        {tab === "facts" && <Facts key={bookmark.updatedAt} bookmark={bookmark} />}
+        {tab === "facts" && <Facts bookmark={bookmark} />}
         {tab === "history" && <History bookmark={bookmark} />}
         {tab === "steps" && <Steps bookmark={bookmark} isOpen={isOpen} />}
       </Tabs>

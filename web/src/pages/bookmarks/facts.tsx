@@ -60,21 +60,21 @@ function Away({ url }: { url: string }) {
   );
 }
 
-/** Title, note, category and interval: fields that are saved together. */
+/** Title, note, category and interval: saved together, and only what was changed here. The page may be read meanwhile. */
 function Own({ bookmark }: { bookmark: WholeBookmark }) {
   const categories = useQuery(categoriesQuery).data ?? [];
-  const [title, setTitle] = useState(bookmark.title ?? "");
-  const [note, setNote] = useState(bookmark.note ?? "");
-  const [categoryId, setCategoryId] = useState(bookmark.categoryId ?? "");
+  const [title, setTitle] = useState<string>();
+  const [note, setNote] = useState<string>();
+  const [categoryId, setCategoryId] = useState<string>();
+  const [every, setEvery] = useState<string>();
   const hours = bookmark.crawlEveryHours === null ? "" : String(bookmark.crawlEveryHours);
-  const [every, setEvery] = useState(hours);
   const save = useMutation({
     mutationFn: () =>
       changeBookmark(bookmark.id, {
-        ...(title !== (bookmark.title ?? "") && { title: title.trim() || null }),
-        note: note.trim() || null,
-        categoryId: categoryId || null,
-        crawlEveryHours: every ? Number(every) : null,
+        ...(title !== undefined && { title: title.trim() || null }),
+        ...(note !== undefined && { note: note.trim() || null }),
+        ...(categoryId !== undefined && { categoryId: categoryId || null }),
+        ...(every !== undefined && { crawlEveryHours: every ? Number(every) : null }),
       }),
     onSuccess: () => toast("Saved."),
   });
@@ -83,22 +83,32 @@ function Own({ bookmark }: { bookmark: WholeBookmark }) {
     : [...EVERY, { value: hours, label: `Every ${hours} h` }];
   return (
     <form
-      className="stack"
+      className={css.section}
       onSubmit={(event) => {
         event.preventDefault();
         save.mutate();
       }}
     >
-      <Field label="Title" value={title} maxLength={1000} onChange={(event) => setTitle(event.target.value)} />
-      <TextArea label="Note" rows={3} value={note} onChange={(event) => setNote(event.target.value)} />
+      <Field
+        label="Title"
+        value={title ?? bookmark.title ?? ""}
+        maxLength={1000}
+        onChange={(event) => setTitle(event.target.value)}
+      />
+      <TextArea
+        label="Note"
+        rows={3}
+        value={note ?? bookmark.note ?? ""}
+        onChange={(event) => setNote(event.target.value)}
+      />
       <div className={css.two}>
         <Select
           label="Category"
-          value={categoryId}
+          value={categoryId ?? bookmark.categoryId ?? ""}
           onChange={setCategoryId}
           options={[{ value: "", label: "None" }, ...categories.map((each) => ({ value: each.id, label: each.name }))]}
         />
-        <Select label="Read again" value={every} onChange={setEvery} options={options} />
+        <Select label="Read again" value={every ?? hours} onChange={setEvery} options={options} />
       </div>
       {save.error && <p role="alert">{save.error.message}</p>}
       <div className="row">
