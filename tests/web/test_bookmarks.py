@@ -34,6 +34,7 @@ def test_a_link_is_saved_fills_in_is_tagged_and_comes_back_from_the_trash(site: 
 
         page.keyboard.press("#")
         expect(page.get_by_role("heading", name="No bookmarks yet")).to_be_visible()
+        expect(page.get_by_text("1 bookmark moved to the trash.")).to_be_visible()
         assert site.api().get("/api/bookmarks?trash=true").json()["bookmarks"][0]["url"] == url
         page.keyboard.press("u")
         expect(marks.get_by_role("link", name="How a water mill works")).to_be_visible()
