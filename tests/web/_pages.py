@@ -28,11 +28,9 @@ class Look:
     seed: Callable[[Site], dict[str, str]] | None = None
     who: str = "ann"
     allowed: frozenset[int] = frozenset()
-    """Statuses of answers that belong to this state."""
+    """Statuses that the state provokes, as 404 for what is gone."""
     after: Callable[[Watched], None] | None = None
     """What a person does before the picture, as opening a dialog."""
-    allowed: frozenset[int] = frozenset()
-    """Statuses of answers that belong to the state."""
 
     @property
     def name(self) -> str:

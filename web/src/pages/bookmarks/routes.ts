@@ -1,22 +1,28 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { Bookmark } from "lucide-react";
 import { root } from "~/root";
-import { oneOf, search, text, texts } from "~/search";
+import { flag, oneOf, search, someOf, text, texts } from "~/search";
 import type { RailEntry } from "~/shell/rail";
+
+const tab = oneOf("read", "picture", "facts", "history", "steps");
 
 export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/bookmarks",
     validateSearch: search({
-      view: oneOf("cards", "list", "table"),
+      view: oneOf("cards", "list"),
       q: text,
       tag: texts,
       category: text,
-      site: text,
-      kind: text,
-      status: text,
-      sort: text,
+      site: texts,
+      kind: someOf("page", "pdf", "image", "file", "login", "captcha", "error"),
+      status: someOf("PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED"),
+      archived: flag,
+      duplicates: flag,
+      sort: oneOf("oldest"),
+      open: text,
+      tab,
     }),
     component: lazyRouteComponent(() => import("./list")),
   }),
@@ -38,7 +44,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/bookmarks/$id",
-    validateSearch: search({ tab: oneOf("read", "picture", "facts", "history", "steps") }),
+    validateSearch: search({ tab }),
     component: lazyRouteComponent(() => import("./bookmark")),
   }),
 ] as const;

@@ -45,9 +45,9 @@ export function First() {
             <MousePointerClick aria-hidden="true" />
             <h3>Save from your browser</h3>
             <p>Drag the bookmarklet to your bookmarks bar, and save any page with a click.</p>
-            <a href="/bookmarks/add" className={buttonClass()}>
+            <Link to="/save" className={buttonClass()}>
               Get the bookmarklet
-            </a>
+            </Link>
           </div>
         )}
       </div>

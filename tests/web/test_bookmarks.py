@@ -1,0 +1,109 @@
+"""Bookmarks: saved, read, found, tagged, deleted and taken back."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.corpus.site import serving
+from tests.pipelines._crawl import HOST
+from tests.web._marks import read, save
+from tests.web.conftest import Site
+
+
+def test_a_link_is_saved_fills_in_is_tagged_and_comes_back_from_the_trash(site: Site) -> None:
+    page = site.person().open("/bookmarks")
+    with serving() as corpus:
+        url = f"http://{HOST}:{corpus.port}/article"
+        box = page.get_by_role("textbox", name="Save a link, or search")
+        box.fill(url)
+        box.press("Enter")
+        marks = page.get_by_role("list", name="Bookmarks").get_by_role("listitem")
+        expect(marks).to_have_count(1)
+        expect(marks.get_by_role("img", name="Title and text: waiting")).to_be_visible()
+        read(site, corpus)
+        expect(marks.get_by_role("link", name="How a water mill works")).to_be_visible()  # nobody has reloaded
+        expect(marks.get_by_role("img", name="Title and text: done")).to_be_visible()
+
+        page.get_by_role("heading", name="Bookmarks", level=1).click()
+        for key in ("j", "x", "t"):
+            page.keyboard.press(key)
+        tags = page.get_by_role("dialog", name="Tags of 1 bookmark")
+        tags.get_by_role("combobox", name="Add a tag").fill("mills")
+        tags.get_by_role("button", name="Save the tags").click()
+        expect(page.get_by_role("button", name="mills 1")).to_be_visible()  # counted among the facets
+
+        page.keyboard.press("#")
+        expect(page.get_by_role("heading", name="No bookmarks yet")).to_be_visible()
+        expect(page.get_by_text("1 bookmark moved to the trash.")).to_be_visible()
+        assert site.api().get("/api/bookmarks?trash=true").json()["bookmarks"][0]["url"] == url
+        page.keyboard.press("u")
+        expect(marks.get_by_role("link", name="How a water mill works")).to_be_visible()
+
+        marks.get_by_role("link").click()
+        expect(page.get_by_role("article")).to_contain_text("wheel")
+        page.keyboard.press("5")
+        page.get_by_role("button", name="Again: Title and text").click()
+        expect(page.get_by_text("Title and text: it runs again")).to_be_visible()
+        read(site, corpus)
+        steps = page.get_by_role("list", name="Steps").get_by_role("listitem")
+        expect(steps.filter(has_text="Title and text").filter(has_text="Done")).to_have_count(1)
+        expect(steps.filter(has_text="Icon")).to_contain_text("The site has no icon that could be read.")  # as before
+
+
+def test_tags_are_renamed_and_merged(site: Site) -> None:
+    save(site, "https://example.org/a", "mill")
+    save(site, "https://example.org/b", "mills", "mill")
+    page = site.person().open("/bookmarks/tags")
+    page.get_by_role("button", name="Rename mill", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Rename mill")
+    dialog.get_by_role("textbox", name="Name").fill("mills")
+    dialog.get_by_role("button", name="Merge in 2 bookmarks").click()
+    expect(page.get_by_role("list", name="Tags").get_by_role("listitem")).to_have_count(1)
+    assert site.api().get("/api/bookmarks/tags").json()["tags"] == [{"tag": "mills", "bookmarks": 2}]
+
+
+def test_the_page_of_the_bookmarklet_saves_what_it_was_given(site: Site) -> None:
+    page = site.person().open("/save#url=https%3A%2F%2Fexample.org%2Fmill&title=Mill&note=chosen")
+    expect(page.get_by_role("textbox", name="Address")).to_have_value("https://example.org/mill")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="Show it").click()
+    expect(page.get_by_role("heading", name="Mill", level=1)).to_be_visible()
+    (saved,) = site.api().get("/api/bookmarks").json()["bookmarks"]
+    assert (saved["url"], saved["title"], saved["note"]) == ("https://example.org/mill", "Mill", "chosen")
+    page.get_by_role("tab", name="Facts").click()
+    page.get_by_role("textbox", name="Title").fill("The old mill")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", name="The old mill", level=1)).to_be_visible()
+    (changed,) = site.api().get("/api/bookmarks").json()["bookmarks"]
+    assert (changed["title"], changed["note"]) == ("The old mill", "chosen")  # only what was changed is sent
+
+
+def test_a_file_of_links_is_counted_and_imported(site: Site) -> None:
+    page = site.person().open("/bookmarks/import")
+    file = (
+        '<DL><DT><H3>Rivers</H3><DL><DT><A HREF="https://a.example/">A</A><DT><A HREF="https://b.example/">B</A></DL>'
+    )
+    page.get_by_label("Bookmarks file").set_input_files(
+        {"name": "bookmarks.html", "mimeType": "text/html", "buffer": file.encode()}
+    )
+    page.get_by_role("button", name="Import 2").click()
+    page.wait_for_url("**/jobs/*")
+    (job,) = site.api().get("/api/jobs").json()["jobs"]
+    assert (job["pipeline"], job["counters"]["total"]) == ("bookmark_imports", 2)
+
+
+def test_all_that_match_are_archived_after_the_exact_number_was_confirmed(site: Site) -> None:
+    for n in range(61):  # one more than a page of the list
+        save(site, f"https://example.org/{n}", "old")
+    save(site, "https://example.org/new")
+    page = site.person().open("/bookmarks?tag=old")
+    expect(page.get_by_text("61 bookmarks", exact=True)).to_be_visible()
+    page.keyboard.press("*")
+    expect(page.get_by_text("60 selected")).to_be_visible()
+    page.get_by_role("button", name="Select all 61 that match").click()
+    page.get_by_role("button", name="Archive", exact=True).last.click()
+    page.get_by_role("button", name="Archive 61 bookmarks").click()
+    expect(page.get_by_text("61 bookmarks changed.")).to_be_visible()
+    expect(page.get_by_role("heading", name="No bookmark matches")).to_be_visible()
+    (kept,) = site.api().get("/api/bookmarks").json()["bookmarks"]
+    assert kept["url"] == "https://example.org/new"
