@@ -68,7 +68,7 @@ def create_app(
     dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]], *, examine: Examine | None = None
 ) -> FastAPI:
     """Create the API for the database at `dsn` and these pipelines; `examine` gives the findings of /api/doctor."""
-    meter, overviews = Meter(), Overviews()
+    meter = Meter()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:

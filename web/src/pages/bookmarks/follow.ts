@@ -19,7 +19,7 @@ export function useFollowed(bookmarks: Pick<Bookmark, "jobId" | "status" | "step
   useEffect(() => {
     if (isLive && joined) refreshBookmarks(queryClient);
   }, [isLive, joined]);
-  // No event says that a step has ended while others of its item go on: ask while one runs, and once after it.
+  // Under load, cards were seen to stay at a step that had ended. Until it is known why: ask while one runs, and once after.
   const isRunning = bookmarks.some(({ steps }) => steps?.some((step) => step.state === "RUNNING"));
   useEffect(() => {
     const ask = () => refreshBookmarks(queryClient);
