@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from forebay import Context, Pipeline
+from forebay import Context, Pipeline, Retry
 from forebay.errors import PermanentError, TransientError
 from forebay.pipelines.bookmarks.steps import Link
 from forebay.types import Skip
@@ -27,7 +27,7 @@ def _unwanted(link: Link, step: str) -> bool:
     return link.only is not None and step not in link.only
 
 
-@marks.step()
+@marks.step(retry=Retry(base=60, jitter=False))
 async def screenshot(ctx: Context, link: Link) -> str | Skip:
     if link.is_image or _unwanted(link, "screenshot"):
         return Skip()

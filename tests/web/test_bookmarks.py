@@ -98,6 +98,7 @@ def test_all_that_match_are_archived_after_the_exact_number_was_confirmed(site: 
     save(site, "https://example.org/new")
     page = site.person().open("/bookmarks?tag=old")
     expect(page.get_by_text("61 bookmarks", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Load more")).to_be_visible()
     page.keyboard.press("*")
     expect(page.get_by_text("60 selected")).to_be_visible()
     page.get_by_role("button", name="Select all 61 that match").click()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from tests.cli._run import until
 from tests.web.conftest import Site
 
 
@@ -29,9 +30,9 @@ def test_the_app_can_be_installed_and_opens_without_a_network(site: Site) -> Non
     ann = site.person(workers=True)
     page = ann.open("/jobs")
     active = "navigator.serviceWorker.getRegistration().then(found => found?.active?.state === 'activated')"
-    page.wait_for_function(active)
+    until(lambda: page.evaluate(active))
     page.reload()
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    until(lambda: page.evaluate("navigator.serviceWorker.controller !== null"))
     ann.allowed = {0}
     page.context.set_offline(True)
     page.goto(f"{site.url}/jobs")

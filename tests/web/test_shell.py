@@ -84,9 +84,9 @@ def test_a_session_that_ended_elsewhere_is_renewed_where_one_is(site: Site) -> N
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
     site.sql("delete from forebay.session")
     ann.allowed = {401}
-    page.keyboard.press("/")
-    page.keyboard.type("https://example.org/kept")
-    page.keyboard.press("Enter")
+    box = page.get_by_role("textbox", name="Save a link, or search")
+    box.fill("https://example.org/kept")
+    box.press("Enter")
     dialog = page.get_by_role("dialog", name="Your session has ended")
     expect(dialog).to_be_visible()
     ann.axe()
