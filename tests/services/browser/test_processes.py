@@ -81,7 +81,8 @@ async def test_nothing_is_left(opened: Opened, site: Site) -> None:
         folders = {folder for each in started for folder in words(each, "--user-data-dir=")}
         assert len(started) > 3
         assert len(folders) == 1
-    assert not any(each.is_running() for each in started)
+    _, left = psutil.wait_procs(started, timeout=30)
+    assert left == []
     assert not there(folders)
 
 
