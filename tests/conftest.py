@@ -22,11 +22,16 @@ from tests import _servers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from typing import TypeAlias
+
+    NewDatabase: TypeAlias = Callable[[], AbstractContextManager[str]]
 
 # Nothing is asserted about time: a busy machine, or tables of letters that are made at first use, are no failure.
 examples.register_profile("forebay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 examples.load_profile("forebay")
 
+_TESTS = Path(__file__).parent
 _run = pytest.StashKey[_servers.Run]()
 _folder = pytest.StashKey[Path]()
 
@@ -57,6 +62,15 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of pytest-xdist where the servers of this run live."""
     node.workerinput["run_folder"] = str(node.config.stash[_folder])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests come first, so that none of them begins when the others have ended. pytest-xdist gives each of
+    its workers a part of the list, and others take tests from the end of it: those of a browser stay in one process,
+    and share the sites that they look at."""
+    order = {"web": 0, "crash": 1}
+    items.sort(key=lambda item: order.get(item.path.relative_to(_TESTS).parts[0], 2))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -136,10 +150,16 @@ def _template_15(server_15: _servers.Server) -> str:
     return _migrated(server_15)
 
 
+@pytest.fixture(scope="session")
+def new_database(server: _servers.Server, _template: str) -> NewDatabase:
+    """Makes fresh databases with the current schema, for fixtures that several tests share."""
+    return lambda: server.database(template=_template)
+
+
 @pytest.fixture
-def dsn(server: _servers.Server, _template: str) -> Iterator[str]:
+def dsn(new_database: NewDatabase) -> Iterator[str]:
     """A fresh database with the current schema."""
-    with server.database(template=_template) as dsn:
+    with new_database() as dsn:
         yield dsn
 
 

@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 from bench.draining import Drain, drain, load_and_drain, sample
 from bench.harness import Context, connected
 from bench.measure import median
-from bench.ours import Forebay
+from bench.ours import Forebay, SingleJobs
 
 RESERVE = 1.5
+HELD_SECONDS = 600
 
 
 async def run(context: Context) -> None:
@@ -24,6 +25,27 @@ async def run(context: Context) -> None:
     seconds = min(found.seconds for found in (*clean, *held))
     note = f"at least {seconds:.0f} s each; held, last quarter / first quarter: {trend:.2f}"
     context.record("held_snapshot", median([d.rate for d in held]), median([d.rate for d in clean]), note)
+    await _singles(context)
+
+
+async def _singles(context: Context) -> None:
+    """One-item jobs, with the dead rows that ten minutes of them leave in the hot tables while a snapshot is held. The
+    second half counts: each worker reads the dead rows once when it starts."""
+    rates: list[float] = []
+    dead = context.sizes.snapshot_dead_jobs
+    for hold in (False, True):
+        jobs = SingleJobs()
+        dsn = await context.database(jobs)
+        async with _held_snapshot(dsn, hold=hold):
+            await jobs.come_and_go(dsn, dead)
+            await jobs.load(dsn, context.sizes.drain_singles)
+            found = await drain(context, jobs, dsn, context.sizes.drain_singles)
+        marks = found.reading.marks
+        rates.append(_rate(marks[len(marks) // 2 :]))
+        name = f"forebay: drain of one-item jobs, {'snapshot held' if hold else 'no snapshot held'}, second half"
+        sample(context, name, found, rates[-1])
+    note = f"{dead:,} jobs came and went before, which is {dead / HELD_SECONDS:,.0f} a second"
+    context.record("held_snapshot_singles", rates[1], rates[0], note)
 
 
 async def _items_needed(context: Context, ours: Forebay) -> int:

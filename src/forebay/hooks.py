@@ -7,16 +7,19 @@
     demo       Demo           what the first `forebay up` submits
     chores     ChoreFunction  periodic work
     outside_views  OutsideViews  views in other schemas, which a restore keeps
-    suggestions    Suggest       what `GET /api/suggest` offers while somebody types
+    suggestions    Suggest       what `GET /api/suggest` returns while a user types
+    owner_export   OwnerExport   what it adds to `GET /api/me/export`, an owner's archive
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from pydantic import BaseModel
     from starlette.datastructures import FormData
     from starlette.requests import Request
@@ -76,12 +79,23 @@ class Suggestion:
 
 
 class Suggest(Protocol):
-    """Suggests up to `most` things of an owner for a text that somebody types; `conn` sees what the caller may see.
+    """Suggests up to `most` things of an owner for a text that a user types; `conn` sees what the caller may see.
 
     It runs with each key that is pressed: read indexes, or a bounded number of rows.
     """
 
     async def __call__(self, conn: Connection, owner_id: int, text: str, most: int, /) -> Sequence[Suggestion]: ...
+
+
+Connect: TypeAlias = "Callable[[], AbstractAsyncContextManager[Connection]]"
+"""Opens a connection that sees what an owner may see."""
+
+
+class OwnerExport(Protocol):
+    """The files that a package adds to the archive of an owner: their contents, by name. Use a connection for each page
+    of rows, not for all, because the reader of the archive may be slow."""
+
+    def __call__(self, connect: Connect, owner_id: int, /) -> Mapping[str, AsyncIterator[str]]: ...
 
 
 ChoreFunction: TypeAlias = "Callable[[Context], Awaitable[Any]]"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from forebay.base_settings import PackageSettings
-    from forebay.hooks import Check, Demo, JobHooks, OutsideViews, Suggest
+    from forebay.hooks import Check, Demo, JobHooks, OutsideViews, OwnerExport, Suggest
     from forebay.intake.target import IntakeTarget
 
 GROUP = "forebay.pipelines"
@@ -98,6 +98,8 @@ class PipelinePackage(NamedTuple):
     """Suggested first actions → the arguments of the command; `forebay up` shows them."""
     suggestions: str | None = None
     """What `GET /api/suggest` offers: a function of the type `forebay.hooks.Suggest`."""
+    owner_export: str | None = None
+    """What it adds to the archive of an owner: a function of the type `forebay.hooks.OwnerExport`."""
     page_links: Mapping[str, str] = _NONE
     """Titles by the paths of its HTML pages, for the header of every page that is not part of the web app."""
     features: str | None = None
@@ -295,6 +297,17 @@ def suggesters() -> list[Suggest]:
     for package in packages():
         try:
             found += [] if package.suggestions is None else [package.get(package.suggestions)]
+        except Exception as error:  # the package's own
+            leave_out(package, error)
+    return found
+
+
+def owner_exports() -> list[OwnerExport]:
+    """Those of all packages that have one."""
+    found: list[OwnerExport] = []
+    for package in packages():
+        try:
+            found += [] if package.owner_export is None else [package.get(package.owner_export)]
         except Exception as error:  # the package's own
             leave_out(package, error)
     return found

@@ -5,7 +5,7 @@ Packages declare their own settings: `settings.of(NotesSettings)`.
 
 from __future__ import annotations
 
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
@@ -13,37 +13,10 @@ from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_valid
 
 from forebay.base_settings import OtherName, PackageSettings, Seconds, SettingsBase
 from forebay.errors import ConfigError
+from forebay.setting_formats import days_by_name, networks, port_ranges
 from forebay.validation import reason_without_value
 
 P = TypeVar("P", bound=PackageSettings)
-
-
-def port_ranges(text: str) -> tuple[range, ...]:
-    """Ports and port ranges, separated by commas, as in 80,443,8000-8999.
-
-    Raises: ValueError.
-    """
-    ranges: list[range] = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        first, _, last = part.partition("-")
-        if not (first.isdecimal() and (last or first).isdecimal() and 0 < int(first) <= int(last or first) < 65536):
-            raise ValueError(f"{part!r} is neither a port nor a range such as 8000-8999")
-        ranges.append(range(int(first), int(last or first) + 1))
-    return tuple(ranges)
-
-
-def days_by_name(text: str) -> dict[str, int]:
-    """Days by pipeline name, as in texts=1,notes=90.
-
-    Raises: ValueError.
-    """
-    days: dict[str, int] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, number = (piece.strip() for piece in part.partition("="))
-        if not name or not number.isdecimal() or int(number) < 1:
-            raise ValueError(f"{part!r} is not the name of a pipeline and a number of days, as texts=1")
-        days[name] = int(number)
-    return days
 
 
 def _read(kind: type[P]) -> P:
@@ -352,6 +325,10 @@ class Settings(SettingsBase):
     keep_audit_days: Annotated[int, Field(ge=1)] = Field(
         default=365, description="days after which audit records are deleted"
     )
+    stream_idle_days: Annotated[int, Field(ge=1)] = Field(
+        default=30,
+        description="days after which the job of a stream that was neither continued nor ended is cancelled",
+    )
 
     @field_validator("browser_path", "egress_ca_file", mode="before")
     @classmethod
@@ -367,8 +344,7 @@ class Settings(SettingsBase):
     @field_validator("egress_allow_networks")
     @classmethod
     def _networks(cls, text: str) -> str:
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            ip_network(part, strict=False)
+        networks(text)
         return text
 
     @field_validator("egress_ports")

@@ -58,6 +58,11 @@ class Concurrency:
         self.limit = max(self.least, self.limit * 0.9)
         self._begin_window()
 
+    def begin_again(self) -> None:
+        """Decrease the limit to its minimum, after an outage."""
+        self.drop()
+        self.limit = float(self.least)
+
     def add(self, count: int, seconds: float, running: int) -> None:
         """Record `count` successes that took `seconds` in total, while `running` tasks ran."""
         self._window_sum += seconds
@@ -129,7 +134,8 @@ class ProbingConcurrency(Concurrency):
 
     More concurrency only causes a queue at the service and increases the latency. The latency without a queue is
     measured periodically with half the concurrency, and immediately when responses become much slower: if they are
-    still slow with half the concurrency, the service itself has become slow, and the previous limit is kept.
+    still slow with half the concurrency, the service itself has become slow, and the previous limit is kept. After an
+    outage the limit doubles up to half of the previous limit, and then increases by one.
     """
 
     def __init__(self, least: int, most: int, *, start: int = 8) -> None:
@@ -138,8 +144,10 @@ class ProbingConcurrency(Concurrency):
         self._windows = 0
         self._probe: tuple[float, float] | None = None  # the previous limit and latency
         self._unsettled = 0  # windows with responses to requests from before the change
+        self._regained = 0.0  # up to this limit, which is known to be safe, the limit doubles
 
     def drop(self) -> None:
+        self._regained = max(self._regained, self.limit / 2)
         super().drop()
         self._probe = None
 
@@ -174,7 +182,9 @@ class ProbingConcurrency(Concurrency):
         elif mean > _ACCEPTED_SLOWDOWN * self._base:
             self._set(self.limit - 1)
         elif self._reached:
-            self._set(self.limit + 1)
+            self._set(max(self.limit + 1, min(self.limit * 2, self._regained)))
+            if self.limit >= self._regained:
+                self._regained = 0.0
 
     def _set(self, limit: float) -> None:
         self.limit = max(float(self.least), min(float(self.most), limit))

@@ -16,14 +16,17 @@ from tests.api._service import Service, serving
 
 
 @contextmanager
-def live(dsn: str, *pipelines: Pipeline[Any]) -> Iterator[tuple[str, Service]]:
-    """A running server: its address, and the service with its callers' tokens."""
-    listener = listen("127.0.0.1", 0)
+def live(
+    dsn: str, *pipelines: Pipeline[Any], port: int = 0, tokens: dict[str, str] | None = None
+) -> Iterator[tuple[str, Service]]:
+    """A running server: its address, and the service with its callers' tokens. With the port and the tokens of one that
+    ran before, it takes its place. At the end, open connections are cut."""
+    listener = listen("127.0.0.1", port)
     begun, found = threading.Event(), list[Service]()
     server: list[uvicorn.Server] = []
 
     async def serve() -> None:
-        async with serving(dsn, *pipelines) as service:
+        async with serving(dsn, *pipelines, tokens=tokens) as service:
             found.append(service)
             config = server_config(service.app, service.app.state.settings, lifespan="off")
             server.append(uvicorn.Server(config))
@@ -37,6 +40,6 @@ def live(dsn: str, *pipelines: Pipeline[Any]) -> Iterator[tuple[str, Service]]:
     try:
         yield address(listener), found[0]
     finally:
-        server[0].should_exit = True
+        server[0].force_exit = server[0].should_exit = True
         thread.join(60)
         listener.close()

@@ -128,6 +128,19 @@ async def _make_logins(conn: asyncpg.Connection[Any], dsn: str) -> None:
         await make_logins(dsn, PASSWORDS)
 
 
+async def _make_accounts(conn: asyncpg.Connection[Any]) -> dict[str, str]:
+    """Returns their tokens."""
+    tokens: dict[str, str] = {}
+    password = await _password()
+    for name, role in (("ann", "user"), ("bob", "user"), ("root", "admin")):
+        account = await identity.add_account(conn, name, role, password)
+        assert account is not None
+        scopes = ["read", "write", "admin"] if role == "admin" else ["read", "write"]
+        tokens[name] = await make_token(conn, account.id, "test", scopes)
+    tokens["service"] = await make_token(conn, None, "service", ["read", "write"])
+    return tokens
+
+
 _routes: dict[tuple[int, ...], list[BaseRoute]] = {}
 
 
@@ -144,8 +157,13 @@ def _share_routes(app: FastAPI) -> None:
 
 @asynccontextmanager
 async def serving(
-    dsn: str, *pipelines: Pipeline[Any], packages: Sequence[PackageSettings] = (), **settings: Any
+    dsn: str,
+    *pipelines: Pipeline[Any],
+    packages: Sequence[PackageSettings] = (),
+    tokens: dict[str, str] | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Service]:
+    """The API with accounts, or with the tokens of accounts that are there."""
     conn = await asyncpg.connect(dsn)
     folder = tempfile.TemporaryDirectory(prefix="forebay-tests-")
     await _make_logins(conn, dsn)
@@ -155,14 +173,7 @@ async def serving(
     try:
         for pipeline in (pages, *pipelines):
             await registry.register(conn, pipeline.definition())
-        tokens: dict[str, str] = {}
-        password = await _password()
-        for name, role in (("ann", "user"), ("bob", "user"), ("root", "admin")):
-            account = await identity.add_account(conn, name, role, password)
-            assert account is not None
-            scopes = ["read", "write", "admin"] if role == "admin" else ["read", "write"]
-            tokens[name] = await make_token(conn, account.id, "test", scopes)
-        tokens["service"] = await make_token(conn, None, "service", ["read", "write"])
+        tokens = tokens or await _make_accounts(conn)
         async with app.router.lifespan_context(app):
             yield Service(app, dsn, conn, tokens)
     finally:

@@ -13,7 +13,7 @@ import pytest
 
 from forebay import Context, Pipeline, Retry
 from forebay.errors import PermanentError, TransientError
-from forebay.pipelines.bookmarks.steps import Link
+from forebay.pipelines.bookmarks.step_bookmark import Link
 from forebay.types import Skip
 from tests.api._service import Service, serving
 

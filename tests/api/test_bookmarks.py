@@ -342,13 +342,19 @@ FILE = json.dumps(
 
 async def test_a_file_is_brought_in_as_a_job_and_taken_out_the_same(service: Service) -> None:
     async with service.client("ann") as client:
-        answer = await client.post("/api/bookmarks/import", files={"file": ("marks.json", FILE)})
+        given = {"file": ("marks.json", FILE)}
+        preview = {"links": 5, "known": 0, "repeated": 1, "invalid": 2, "folders": 1}
+        assert (await client.post("/api/bookmarks/import/preview", files=given)).json() == preview
+        answer = await client.post("/api/bookmarks/import", files=given)
         assert answer.status_code == 201, answer.text
         assert answer.json()["items"] == 5
         async with testbed(service.dsn, [bookmark_imports], migrated=True) as bed:
             await bed.finish()
         job = (await client.get(f"/api/jobs/{answer.json()['jobId']}")).json()
         assert (job["file"], job["counters"]["done"], job["counters"]["error"]) == ("marks.json", 3, 2)
+        assert (await client.post("/api/bookmarks/import/preview", files=given)).json() == preview | {"known": 2}
+        async with service.client("bob") as bob:
+            assert (await bob.post("/api/bookmarks/import/preview", files=given)).json() == preview
         bad = (await client.get(f"/api/jobs/{job['id']}/items/4")).json()
         assert bad["error"]["reason"] == "url: contains a space: remove it, or write it percent-encoded"
         (one,) = (await client.get("/api/bookmarks")).json()["bookmarks"]

@@ -50,6 +50,13 @@ async def reprocess(service: Service, who: str, filter: dict[str, Any], **more: 
         return found
 
 
+async def results(service: Service, who: str, jobs: list[dict[str, str]]) -> dict[str, Any]:
+    async with service.client(who) as client:
+        answer = await client.post("/api/dead-letters/results", json={"jobs": jobs})
+        found: dict[str, Any] = answer.raise_for_status().json()
+        return found
+
+
 MASKED = {
     "cannot read https://example.org/a?b=1: 404": "cannot read <url>: #",
     "mail.example.com:25 does not answer after 2.5 s": "<name> does not answer after # s",
@@ -72,20 +79,42 @@ async def test_groups_are_run_again(dsn: str) -> None:
         await _group(service, first)
         empty = {"pipeline": "letters", "step": "send", "errorClass": "data", "reason": "row # is empty"}
         planned = await reprocess(service, "ann", empty, dryRun=True)
-        by_job = [{"jobId": first, "items": 2}, {"jobId": second, "items": 1}]
+        by_job = [
+            {"jobId": first, "items": 2, "numbers": "1-2"},
+            {"jobId": second, "items": 1, "numbers": "1"},
+        ]
         assert (planned["jobs"], planned["items"], planned["byJob"]) == (2, 3, by_job)
         assert (planned["leftOut"], planned["refused"], planned["complete"]) == (0, [], True)
         assert (await summary(service, "ann"))["searched"] == 4  # nothing was changed
-        _mended.update("abde")
+        _mended.update("ade")
         done = await reprocess(service, "ann", empty)
         assert (done["jobs"], done["items"]) == (2, 3)
+        retried = [{"jobId": job["jobId"], "numbers": job["numbers"]} for job in done["byJob"]]
+        assert await results(service, "ann", retried) == {"done": 0, "skipped": 0, "failed": 0, "open": 3}
         await work(service)
+        assert await results(service, "ann", retried) == {"done": 2, "skipped": 0, "failed": 1, "open": 0}
+        assert await results(service, "bob", retried) == {"done": 0, "skipped": 0, "failed": 0, "open": 0}
+        await _end(service, empty)
         left = (await summary(service, "ann"))["groups"]
         assert [(group["reason"], group["count"]) for group in left] == [("no stamp", 1)]
         assert (await summary(service, "bob"))["groups"][0]["count"] == 1  # another's are untouched
         assert (await reprocess(service, "root", {}, userId="all", dryRun=True))["items"] == 2
         audit = await service.admin.fetch("select actor, job_id from forebay.audit where action = 'reprocess'")
         assert {(row["actor"], str(row["job_id"])) for row in audit} == {("ann", first), ("ann", second)}
+
+
+async def _end(service: Service, empty: dict[str, Any]) -> None:
+    """The rest of the group succeeds as well."""
+    _mended.add("b")
+    await reprocess(service, "ann", empty)
+    await work(service)
+
+
+async def test_results_of_too_many_items_are_not_counted(service: Service) -> None:
+    async with service.client("ann") as client:
+        body = {"jobs": [{"jobId": "1", "numbers": "1-20000,30000"}]}
+        answer = await client.post("/api/dead-letters/results", json=body)
+        assert answer.json()["errors"] == [{"field": "jobs", "reason": "must not name more than 20000 items"}]
 
 
 async def _group(service: Service, job: str) -> None:

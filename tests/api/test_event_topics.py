@@ -20,6 +20,7 @@ from tests.api._service import Service
 from tests.api._streams import Live, Reader, socketed
 from tests.api.test_events import NOW, QUICK
 
+_OPEN = ("PENDING", "PROCESSING")
 PACE = replace(QUICK, digest=0.1)
 
 
@@ -34,7 +35,7 @@ async def items_of(reader: Reader, count: int) -> set[tuple[str, str, str]]:
     """The next ended items: job, number and status."""
     found: set[tuple[str, str, str]] = set()
     while len(found) < count:
-        event = await reader.until(lambda event: event.kind == "item" and event.data["status"] != "PENDING")
+        event = await reader.until(lambda event: event.kind == "item" and event.data["status"] not in _OPEN)
         found.add((event.data["jobId"], event.data["id"], event.data["status"]))
     return found
 

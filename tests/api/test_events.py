@@ -30,6 +30,7 @@ from forebay.identity import db as identity
 from forebay.settings import Settings
 from tests.api._service import PASSWORD, Service
 from tests.api._streams import PATIENCE, Live, Reader, socketed
+from tests.sql._db import Db, step
 
 QUICK = Pace(poll=0.05, far_every=0.2)
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -351,6 +352,21 @@ async def test_a_commit_while_away_is_heard_of_however_late(live: Live) -> None:
     async with live.reading("ann", after=mark) as reader:
         await reader.until_told(on_time)
         assert str(late) in {event.data["id"] for event in reader.jobs()}
+
+
+async def test_of_two_steps_that_end_together_both_are_told_in_whatever_order_they_commit(live: Live) -> None:
+    db = Db(live.service.admin, live.service.dsn)
+    await db.register(step("left"), step("right"), step("last", "left", "right"))
+    db.now = datetime.now(UTC)
+    job_id = await db.submit(owner="ann")
+    left, right = await db.claim("left"), await db.claim("right")
+    async with live.reading("ann", f"?topics=items:{job_id}") as reader:
+        await db.settle(right)
+        first = await reader.until(lambda event: event.kind == "item")
+        db.after(seconds=-0.5)  # it has ended earlier, and has waited for a lock
+        await db.settle(left)
+        second = await reader.until(lambda event: event.kind == "item")
+    assert second.data["updatedAt"] > first.data["updatedAt"]
 
 
 def marked(*parts: Any) -> str:

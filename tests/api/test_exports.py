@@ -16,6 +16,7 @@ from forebay.engine.db import registry
 from forebay.pipelines.sheets.db import grid
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_intake
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.testing import testbed
 from tests.api._service import Service, serving
 from tests.pipelines._sheets import OURS, Line, add_sheet, csv_cells, jsonl_cells, xlsx_cells
@@ -62,6 +63,26 @@ async def exported(service: Service, caller: httpx.AsyncClient, job: int, **quer
         return export, (await anyone.get(export["url"])).raise_for_status().content
 
 
+async def test_an_owner_has_a_limited_number_of_open_exports(dsn: str) -> None:
+    limit = SheetsSettings(max_open_exports=2)
+    async with serving(dsn, sheet_exports, packages=[limit]) as sheets:
+        job, theirs = await a_sheet(sheets), await a_sheet(sheets, owner="bob")
+        async with sheets.client("ann") as ann, sheets.client("bob") as bob, sheets.client("root") as root:
+            for caller in (ann, root):  # an export of an administrator counts for the owner of the sheet
+                assert (await caller.post(f"/api/jobs/{job}/export")).status_code == 202
+            refused = await ann.post(f"/api/jobs/{job}/export")
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "30")
+            assert refused.json()["detail"] == (
+                "2 exports have not ended yet, and no more are allowed (FOREBAY_SHEETS_MAX_OPEN_EXPORTS): wait until "
+                "one is written, or cancel one"
+            )
+            first, second = (await ann.get(f"/api/jobs/{job}/exports")).json()["exports"]  # the third was taken back
+            assert (await bob.post(f"/api/jobs/{theirs}/export")).status_code == 202
+            await ann.post(f"/api/jobs/{first['exportId']}/cancel")
+            assert (await ann.post(f"/api/jobs/{job}/export")).status_code == 202
+            assert second["state"] == "QUEUED"
+
+
 async def test_the_grid_in_pages(sheets: Service) -> None:
     job = await a_sheet(sheets)
     async with sheets.client("ann") as ann:
@@ -90,6 +111,42 @@ async def test_any_row_is_in_reach_by_its_number(sheets: Service) -> None:
         both = await ann.get(f"/api/jobs/{job}/grid", params={"from": 3, "after": page["next"]})
         assert both.json()["errors"] == [{"field": "query.from", "reason": "cannot be combined with `after`"}]
         assert (await bob.get(f"/api/jobs/{job}/grid", params={"from": 48})).status_code == 404
+
+
+async def test_the_grid_is_read_backward(sheets: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid, "_SEARCHED", 10)
+    job = await a_sheet(sheets, 30)
+    async with sheets.client("ann") as ann:
+
+        async def back(**query: Any) -> tuple[list[str], int | None, int | None]:
+            page = (await ann.get(f"/api/jobs/{job}/grid", params={"pageSize": 2, **query})).raise_for_status().json()
+            assert page["next"] is None
+            return [row["id"] for row in page["rows"]], page["previous"], page["searchedTo"]
+
+        assert await back(before=10) == (["8", "9"], 8, None)
+        assert await back(before=3) == (["1", "2"], None, None)
+        assert await back(before=10, statuses="ERROR,NOT_FOUND") == (["7", "8"], 7, None)
+        assert await back(before=7, statuses="ERROR,NOT_FOUND") == (["2", "3"], None, None)
+        assert await back(before=31, q="thing 2") == (["29", "30"], 29, 29)  # the nearest of those among ten
+        assert await back(before=21, q="thing 2", pageSize=1) == ([], 11, 11)
+        assert await back(before=11, q="thing 2", pageSize=1) == (["3"], None, 1)
+        both = await ann.get(f"/api/jobs/{job}/grid", params={"from": 3, "before": 9})
+        reason = "cannot be combined with `after` or `from`"
+        assert both.json()["errors"] == [{"field": "query.before", "reason": reason}]
+
+
+async def test_selected_rows_are_exported(sheets: Service) -> None:
+    job = await a_sheet(sheets, 30)
+    async with sheets.client("ann") as ann:
+        _, data = await exported(sheets, ann, job, rows="9,3-5,5,28-99,2")
+        assert [int(row[0]) - 1 for row in csv_cells(data)[1:]] == [2, 3, 4, 5, 9, 28, 29, 30]
+        _, wrong = await exported(sheets, ann, job, rows="1-10", statuses="ERROR")
+        assert [int(row[0]) - 1 for row in csv_cells(wrong)[1:]] == [3, 8]
+        turned = await ann.post(f"/api/jobs/{job}/export", params={"rows": "9-3"})
+        assert turned.json()["errors"] == [{"field": "query.rows", "reason": "the range 9-3 ends before it begins"}]
+        both = await ann.post(f"/api/jobs/{job}/export", params={"rows": "9", "from": 3})
+        assert both.json()["errors"] == [{"field": "query.rows", "reason": "cannot be combined with `from` or `to`"}]
+        assert (await ann.post(f"/api/jobs/{job}/export", params={"rows": "1;2"})).status_code == 422
 
 
 async def test_columns_say_where_they_come_from(sheets: Service) -> None:

@@ -127,7 +127,7 @@ async def test_jobs_are_counted_by_state(service: Service) -> None:
         await client.post(f"/api/jobs/{paused}/pause")
         counts = (await client.get("/api/jobs/counts")).json()
         assert counts["states"] == none | {"queued": 2, "paused": 1}
-        assert (counts["exact"], counts["searched"]) == (True, 3)
+        assert (counts["exact"], counts["searched"], counts["lastId"]) == (True, 3, paused)
     async with service.client("root") as client:
         assert (await client.get("/api/jobs/counts?userId=all")).json()["states"] == none | {"queued": 3, "paused": 1}
         assert (await client.get("/api/jobs/counts")).json() == {
@@ -135,6 +135,7 @@ async def test_jobs_are_counted_by_state(service: Service) -> None:
             "exact": True,
             "searched": 0,
             "searchedTo": None,
+            "lastId": None,
         }
 
 

@@ -162,6 +162,9 @@ async def test_pending_goes_by_job_and_number_whatever_moves(service: Service) -
             *((jobs[2], n) for n in "123"),
         ]
         assert rest["next"] is None
+        await client.post(f"/api/jobs/{jobs[0]}/pause")
+        paused = (await client.get("/api/pending", params={"jobId": jobs[0]})).json()["items"]
+        assert {item["jobState"] for item in paused} == {"PAUSED"}
         assert (await client.get("/api/pending?userId=all")).status_code == 403
     async with service.client("root") as admin:
         everything = (await admin.get("/api/pending?userId=all")).json()["items"]

@@ -175,7 +175,9 @@ async def test_an_upload_in_pieces_goes_on_where_it_broke_off(
         assert stands.headers["upload-length"] == str(len(CSV))
         wrong = await ann.patch(place, content=b"x", headers={**BYTES, "upload-offset": "3"})
         assert wrong.status_code == 409
-        assert wrong.json()["errors"] == [{"field": "Upload-Offset", "reason": f"is 3; {upto} bytes have come so far"}]
+        assert wrong.json()["errors"] == [
+            {"field": "Upload-Offset", "reason": f"is 3; {upto} bytes have been received"}
+        ]
         rest = await ann.patch(place, content=CSV[upto:], headers={**BYTES, "upload-offset": str(upto)})
         assert (rest.status_code, rest.headers["upload-offset"]) == (204, str(len(CSV)))
         more = await ann.patch(place, content=b"x", headers={**BYTES, "upload-offset": str(len(CSV))})
@@ -206,7 +208,7 @@ async def test_two_that_go_on_with_the_same_upload(service: Service) -> None:
         may_go_on.set()
         late = await first
         assert (late.status_code, late.headers["retry-after"]) == (409, "1")
-        assert late.json()["detail"] == "another request goes on with the same upload"
+        assert late.json()["detail"] == "another request continues the same upload"
         await work(service)
         assert (await ann.get(f"/api/jobs/{begun.json()['jobId']}")).json()["counters"]["total"] == 2
 
@@ -265,7 +267,7 @@ async def test_uploads_and_sheets_of_others_are_not_there(service: Service) -> N
         again = await ann.post("/api/uploads", headers={"upload-length": "5"})
         await ann.post(f"/api/jobs/{again.json()['jobId']}/cancel")
         ended = await ann.patch(again.headers["location"], content=b"12345", headers={**BYTES, "upload-offset": "0"})
-        assert (ended.status_code, ended.json()["detail"]) == (409, "the upload is complete, or was given up")
+        assert (ended.status_code, ended.json()["detail"]) == (409, "the upload is complete or cancelled")
     async with service.client("root") as root:
         assert len((await root.get("/api/sheets", params={"userId": "all"})).json()["sheets"]) == 2
         spoken = await root.options("/api/uploads")
@@ -414,6 +416,86 @@ async def test_a_file_is_read_again_with_other_options(service: Service) -> None
         assert (late.status_code, late.json()["detail"]) == (
             409, "rows of this sheet have been processed: upload the file again to read it differently",
         )  # fmt: skip
+
+
+async def test_rows_with_the_same_key_count_once_and_the_mapping_stays(service: Service) -> None:
+    double = b"Name,EAN\nPen,4006381333931\npen ,4006381333931\nInk,\n"
+    async with service.client("ann") as ann:
+        job = (await upload(ann, double, options=json.dumps({"paused": True}))).json()["jobId"]
+        await work(service)
+        await ann.patch(f"/api/sheets/{job}", json={"columns": {"brand": "Name", "title": None}, "currency": "EUR"})
+        wrong = await ann.post(f"/api/sheets/{job}/reread", json={"key": ["Nome"]})
+        assert wrong.json()["errors"] == [{"field": "key", "reason": "there is no column 'Nome'"}]
+        new = (await ann.post(f"/api/sheets/{job}/reread", json={"key": ["Name"]})).raise_for_status().json()["jobId"]
+        await work(service)
+        seen = (await ann.get(f"/api/sheets/{new}")).json()
+        assert (seen["mapping"], seen["currency"]) == ({"brand": "Name", "gtin": "EAN"}, "EUR")
+        assert seen["options"]["key"] == ["Name"]
+        assert (await ann.get(f"/api/jobs/{new}")).json()["counters"]["total"] == 2
+
+
+async def test_a_mapping_is_offered_for_the_next_file_with_the_same_columns(service: Service) -> None:
+    async with service.client("ann") as ann, service.client("bob") as bob:
+        first = (await upload(ann)).json()["jobId"]
+        soon = await ann.put(f"/api/sheets/{first}/preset")
+        assert (soon.status_code, soon.json()["detail"]) == (409, "columns: the columns of this file are not known")
+        await work(service)
+        assert (await ann.get(f"/api/sheets/{first}/preset")).json() == {"preset": None}
+        await ann.patch(f"/api/sheets/{first}", json={"columns": {"title": None, "sku": "Name"}, "decimalMark": ","})
+        assert (await ann.put(f"/api/sheets/{first}/preset")).status_code == 204
+        turned = (await upload(ann, b"EAN,Name\n1,Pen\n")).json()["jobId"]
+        other = (await upload(ann, b"EAN,Title\n1,Pen\n")).json()["jobId"]
+        of_bob = (await upload(bob)).json()["jobId"]
+        await work(service)
+        found = (await ann.get(f"/api/sheets/{turned}/preset")).json()["preset"]
+        assert (found["mapping"], found["decimalMark"], found["providers"]) == (
+            {"sku": "Name", "gtin": "EAN"}, ",", None,
+        )  # fmt: skip
+        assert (await ann.get(f"/api/sheets/{other}/preset")).json() == {"preset": None}
+        assert (await bob.get(f"/api/sheets/{of_bob}/preset")).json() == {"preset": None}
+        assert (await bob.get(f"/api/sheets/{turned}/preset")).status_code == 404
+        assert (await bob.put(f"/api/sheets/{turned}/preset")).status_code == 404
+    await service.admin.execute(
+        """insert into forebay.sheet_preset (owner_id, fingerprint, mapping, used_at)
+           select p.owner_id, sha256(g::text::bytea), '{}', now() - g * interval '1 day'
+           from forebay.sheet_preset p, generate_series(1, 250) g"""
+    )
+    async with service.client("ann") as ann:
+        await ann.put(f"/api/sheets/{other}/preset")
+    kept = await service.admin.fetch("select used_at from forebay.sheet_preset order by used_at desc")
+    assert len(kept) == 200
+
+
+async def test_how_long_the_rows_take_is_estimated_from_the_pace(service: Service) -> None:
+    async with service.client("ann") as ann:
+        paused = json.dumps({"paused": True})
+        waiting = (await upload(ann, CSV + b"Cap,\n", options=paused)).json()["jobId"]
+        before = (await upload(ann)).json()["jobId"]
+        await work(service)
+        assert (await ann.get(f"/api/jobs/{before}")).json()["state"] == "DONE"
+        found = (await ann.get(f"/api/sheets/{waiting}/estimate")).json()
+        assert found["rows"] == 3
+        assert found["perSecond"] in (2 / 60, 1 / 60)  # two rows in one minute, or in two
+        assert (found["seconds"], found["pace"]) == (3 / found["perSecond"], "own")
+    async with service.client("bob") as bob:
+        assert (await bob.get(f"/api/sheets/{waiting}/estimate")).status_code == 404
+        first = (await upload(bob, options=paused)).json()["jobId"]
+        await work(service)
+        found = (await bob.get(f"/api/sheets/{first}/estimate")).json()
+        assert (found["rows"], found["pace"]) == (2, "all")
+        await bob.post(f"/api/jobs/{first}/resume")
+        await work(service)
+        second = (await upload(bob, CSV + b"Cap,\n", options=paused)).json()["jobId"]
+        await work(service)
+        assert (await bob.get(f"/api/sheets/{second}/estimate")).json()["pace"] == "own"
+
+
+async def test_there_is_no_estimate_before_any_row_was_looked_up(service: Service) -> None:
+    async with service.client("ann") as ann:
+        job = (await upload(ann, options=json.dumps({"paused": True}))).json()["jobId"]
+        await work(service)
+        found = (await ann.get(f"/api/sheets/{job}/estimate")).json()
+        assert found == {"rows": 2, "perSecond": None, "seconds": None, "pace": None}
 
 
 async def test_a_file_that_could_not_be_read_is_read_again(service: Service) -> None:

@@ -99,7 +99,7 @@ async def test_what_may_have_been_saved_is_not_sent_again(service: Service, monk
         sent.append(1)
         raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
 
-    monkeypatch.setattr(session_context, "submit_each_for", lost)
+    monkeypatch.setattr(session_context, "submit_jobs_for", lost)
     answers = await submit_at_once(service, "ann", [{"input": {"title": "x"}}] * MANY)
     statuses = Counter(status for status, _ in answers)
     assert statuses[201] + statuses[503] == MANY
@@ -112,7 +112,7 @@ async def test_an_owner_can_write_for_nobody_else(service: Service) -> None:
     ids = dict(await service.admin.fetch("select name, id from forebay.owner"))
     pool = service.app.state.pools.owners
     with pytest.raises(Exception, match="owner: must have 1 to 200 characters"):
-        await session_context.submit_each_for(pool, ids["ann"], None, "pages", "bob", 0, ["{}", "{}"])
+        await session_context.submit_jobs_for(pool, ids["ann"], None, "pages", "bob", 0, ["{}", "{}"])
     args = item_arguments(pages, Page(title="x"), Coalescing(), CheckedOptions.checked(owner="bob"))
     with pytest.raises(Exception, match="owner: must have 1 to 200 characters"):
         await session_context.submit_for(pool, ids["ann"], None, args)
@@ -122,7 +122,7 @@ async def test_an_owner_can_write_for_nobody_else(service: Service) -> None:
                "detail": "internal error; it has been logged"})
     ]  # fmt: skip
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await session_context.submit_each_for(pool, ids["ann"], None, "pages", "ann", 0, ["{}", "{}"])
+        await session_context.submit_jobs_for(pool, ids["ann"], None, "pages", "ann", 0, ["{}", "{}"])
 
 
 async def test_callers_who_come_at_once_are_told_apart(service: Service) -> None:

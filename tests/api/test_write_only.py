@@ -8,7 +8,7 @@ from forebay import Context, Pipeline
 from forebay.engine.db import registry
 from forebay.errors import PermanentError
 from forebay.pipelines.bookmarks.imports import bookmark_imports
-from forebay.pipelines.bookmarks.steps import Link
+from forebay.pipelines.bookmarks.step_bookmark import Link
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_scans
 from tests.api._service import Service, serving

@@ -191,7 +191,7 @@ def test_what_others_have_built_upon_it_is_not_dropped(saved: Path, known: Cli, 
     built = "table constraint notes_job_fkey on public.notes, table public.notes, view public.mine, view public.on_mine"
     said = (
         f"forebay: these are not part of a backup, and would be lost with the tables that they use: {built}; "
-        "drop them, restore, and make them anew\n"
+        "drop them, restore, and create them again\n"
     )
     assert (refused.code, refused.err) == (1, said)
     ask(dsn, "drop view public.on_mine, public.mine; drop table public.notes")

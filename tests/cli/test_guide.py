@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -85,10 +86,35 @@ def test_what_stands_still_is_named() -> None:
 
 
 def test_the_link_goes_when_it_has_been_used() -> None:
-    before, after = GUIDE.lines(answers=False), GUIDE.lines(signed_in=True)
-    assert "(starting)" in before[0].plain
+    after = GUIDE.lines(signed_in=True)
     assert not any("#" in line.plain for line in after)
     assert after[0].plain == "Open     http://127.0.0.1:18311  as admin"
+
+
+async def test_the_link_is_shown_when_the_api_answers_not_when_its_port_is_open(dsn: str) -> None:
+    asked, begun, started = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await begun.wait()
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    view = View("forebay")
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        showing = asyncio.create_task(_guide.keep_fresh(GUIDE, view, Settings(), dsn, port, started.set))
+        await asked.wait()
+        assert [line.plain for line in view.guide][:1] == [
+            "Open     the address that is shown here once the API answers"
+        ]
+        assert not started.is_set()
+        begun.set()
+        await started.wait()
+        await asyncio.sleep(0)
+        assert str(GUIDE.link) in [line.plain for line in view.guide]
+        showing.cancel()
 
 
 async def test_a_credential_is_made_only_for_a_person_who_needs_one(dsn: str) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 import psutil
@@ -28,25 +27,19 @@ OURS, BROWSERS = "forebay", "Chrome"  # in the names of visitors
 
 # Where the answer to a step is held back: its path, and whose visit. Two have nobody to ask; their rows are held back.
 HOLDS = {
-    "screenshot": ("/held/screenshot", BROWSERS),
-    "metadata": ("/held/screenshot", OURS),
-    "images": ("/held/images.png", ""),
-    "favicon": ("/held/images-icon.png", ""),
+    "screenshot": ("/held/mill", BROWSERS),
+    "metadata": ("/held/mill", OURS),
+    "images": ("/held/mill.png", ""),
+    "favicon": ("/held/mill-icon.png", ""),
     "caption": ("/v1/chat/completions", ""),
 }
 ROWS = {
     "ocr": "update of ocr on forebay.bookmark for each row when (new.image_id is not distinct from old.image_id)",
     "add": "insert on forebay.bookmark for each row",
 }
-STEPS = ("screenshot", "metadata", "images", "favicon", "caption", "ocr", "add")
-# The steps of one bookmark in which a worker is killed, and the page; what runs side by side is killed at once.
-ROUNDS = {
-    ("metadata", "screenshot"): "screenshot",
-    ("favicon", "images"): "images",
-    ("caption",): "caption",
-    ("ocr",): "caption",
-    ("add",): "add",
-}
+STEPS = ("screenshot", "metadata", "images", "favicon", "caption", "ocr")
+# The steps of one bookmark, in this order, in which a worker is killed; what runs side by side is killed at once.
+KILLED_IN = (("metadata", "screenshot"), ("favicon", "images"), ("caption",))
 
 pytestmark = pytest.mark.skipif(find_browser(Settings()) is None, reason="no Chromium is installed")
 
@@ -54,7 +47,7 @@ pytestmark = pytest.mark.skipif(find_browser(Settings()) is None, reason="no Chr
 @pytest.fixture
 def site() -> Iterator[Site]:
     pages = {"/v1/chat/completions": Page("", body=json.dumps(SAID), type="application/json")}
-    for name in ROUNDS.values():
+    for name in ("mill", "added"):
         pages[f"/held/{name}"] = Page("", body=PAGE.format(name=name))
         pages |= {f"/held/{name}{kind}.png": Page("", make="png", type="image/png") for kind in ("", "-icon")}
     corpus().update(pages)
@@ -64,16 +57,16 @@ def site() -> Iterator[Site]:
         del corpus()[path]
 
 
-Submit = Callable[[], Awaitable[int]]
+Begin = Callable[[], Awaitable[int]]
 
 
 @asynccontextmanager
-async def held(steps: tuple[str, ...], submit: Submit, site: Site, watch: Watch) -> AsyncGenerator[int]:
+async def held(steps: tuple[str, ...], begin: Begin, site: Site, watch: Watch) -> AsyncGenerator[int]:
     """Within the block the steps have begun and cannot end; answers their job."""
     if HOLDS.keys() >= set(steps):
         with ExitStack() as stack:
             holds = [stack.enter_context(site.holding(Hold(*HOLDS[step]))) for step in steps]
-            job = await submit()
+            job = await begin()
             for step, hold in zip(steps, holds, strict=True):
                 assert await asyncio.to_thread(hold.reached.wait, 60), step
             yield job
@@ -81,7 +74,7 @@ async def held(steps: tuple[str, ...], submit: Submit, site: Site, watch: Watch)
     (step,) = steps
     await watch.fetch(f"create trigger gate before {ROWS[step]} execute function gate()")
     await watch.fetch("select pg_advisory_lock(7)")
-    job = await submit()
+    job = await begin()
     waiting = "from pg_locks where locktype = 'advisory' and objid = 7 and not granted"
     await watch.until(f"{step} writes", f"select exists (select {waiting})")
     yield job
@@ -120,6 +113,7 @@ async def test_only_the_steps_in_which_a_worker_was_killed_are_repeated(
     workers: Workers, watch: Watch, site: Site, tmp_path: Path
 ) -> None:
     base = f"http://127.0.0.1:{site.port}"
+    mill, added = f"{base}/held/mill", f"{base}/held/added"
     settings = {"data_dir": str(tmp_path / "data"), "egress_allow_networks": "127.0.0.0/8"}
     settings |= {"caption_url": f"{base}/v1", "caption_model": "eyes", "lease_floor_s": "600"}
     settings |= {"pipelines": "forebay.pipelines"}
@@ -131,43 +125,55 @@ async def test_only_the_steps_in_which_a_worker_was_killed_are_repeated(
            $$begin perform pg_advisory_xact_lock(7); return new; end$$"""
     )
 
-    async def add(url: str) -> int:
-        return int(
-            await watch.one(
-                "select job_id from forebay.add_bookmark($1, $2, $3, null, null, null, null)",
-                owner,
-                url,
-                page_hash(url),
-            )
-        )
+    async def killed_in(steps: tuple[str, ...], begin: Begin) -> int:
+        """The job in which the worker is killed while these steps run, and no others."""
+        async with held(steps, begin, site, watch) as job:
+            await watch.until(f"only {steps} run", _ALONE, job, list(steps))
+            await kill(workers.all[-1])
+        await watch.fetch("update forebay.lease set expires_at = clock_timestamp()")  # time passes
+        return job
 
-    async def read_again(url: str) -> int:
+    async def go_on() -> int:
+        workers.start(**settings)
+        return job
+
+    async def add() -> int:
+        sql = "select job_id from forebay.add_bookmark($1, $2, $3, null, null, null, null)"
+        return int(await watch.one(sql, owner, mill, page_hash(mill)))
+
+    async def read_again() -> int:
         """Only the text in the picture, of a bookmark that has all: what waits to be written would hold up the rest."""
         again = "select forebay.crawl_bookmark(b.owner_id, b.id, b.url, only_steps => '{ocr}')"
-        return int(await watch.one(f"{again} from forebay.bookmark b where b.url = $1", url))
+        return int(await watch.one(f"{again} from forebay.bookmark b where b.url = $1", mill))
 
-    async def bring_in(url: str) -> int:
-        return (await bookmark_imports.submit(await watch.conn(), Imported(url=url), owner="ann")).job_id
+    async def bring_in() -> int:
+        return (await bookmark_imports.submit(await watch.conn(), Imported(url=added), owner="ann")).job_id
 
-    begin = {"ocr": read_again, "add": bring_in}
-    worker = workers.start(**settings)
-    for steps, page in ROUNDS.items():
-        url, submit = f"{base}/held/{page}", begin.get(steps[0], add)
-        async with held(steps, partial(submit, url), site, watch) as job:
-            await watch.until(f"only {steps} run", _ALONE, job, list(steps))
-            await kill(worker)
-        await watch.fetch("update forebay.lease set expires_at = clock_timestamp()")  # time passes
-        worker = workers.start(**settings)
+    async def ended(job: int, url: str, caption: str | None) -> None:
+        """The job, and the bookmark, which is whole."""
         await watch.done([job])
-        once = {each: ["DONE"] for each in STEPS if (each == "add") is (steps == ("add",))}
-        if steps == ("ocr",):
-            once |= {each: ["SKIPPED"] for each in ("screenshot", "favicon", "caption")}
-        assert await attempts(watch, job) == once | {each: ["EXPIRED", "DONE"] for each in steps}
         own = await watch.one("select job_id from forebay.bookmark where url = $1", url)
         await watch.done([own])
-        # With a new picture what was said of the old one goes, and only its text was asked for then.
-        assert await watch.one(_WHOLE, url, None if steps == ("ocr",) else "A mill by a stream."), steps
-        assert await watch.one("select array_agg(distinct status::text) from forebay.item where job_id = $1", own) == [
-            "DONE"
-        ], steps
+        assert await watch.one(_WHOLE, url, caption)
+        statuses = "select array_agg(distinct status::text) from forebay.item where job_id = $1"
+        assert await watch.one(statuses, own) == ["DONE"]
+
+    job = 0
+    workers.start(**settings)
+    job = await killed_in(KILLED_IN[0], add)
+    for steps in KILLED_IN[1:]:
+        await killed_in(steps, go_on)
+    await ended(await go_on(), mill, "A mill by a stream.")
+    repeated = {step: ["EXPIRED", "DONE"] for steps in KILLED_IN for step in steps}
+    assert await attempts(watch, job) == {step: ["DONE"] for step in STEPS} | repeated
+
+    job = await killed_in(("ocr",), read_again)
+    await ended(await go_on(), mill, None)  # with a new picture what was said of the old one goes
+    skipped = {step: ["SKIPPED"] for step in ("screenshot", "favicon", "caption")}
+    again = {"metadata": ["DONE"], "images": ["DONE"], "ocr": ["EXPIRED", "DONE"]}
+    assert await attempts(watch, job) == skipped | again
+
+    job = await killed_in(("add",), bring_in)
+    await ended(await go_on(), added, "A mill by a stream.")
+    assert await attempts(watch, job) == {"add": ["EXPIRED", "DONE"]}
     await workers.stop_all()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from forebay.db.listen import CHANNEL, Listener
 from forebay.db.pool import connect
 from forebay.engine.db import registry
 from forebay.settings import Settings
@@ -320,6 +321,22 @@ async def test_a_half_open_listener_does_not_keep_work_from_being_found(dsn: str
         await watch.until("it listens", f"select count(*) > 0 {_BACKENDS}", "forebay listener")
         proxy.lose()
         await watch.done([await submit(watch, letters, 5)], seconds=60)
+
+
+async def test_a_half_open_listener_is_replaced_and_what_it_missed_is_read(dsn: str, watch: Watch) -> None:
+    """It finds out by itself: its owner is called to read the tables, and the next message arrives."""
+    messages, connected = asyncio.Queue[str](), asyncio.Queue[None]()
+    async with Proxy(dsn) as proxy, asyncio.timeout(60):
+        listener = Listener(proxy.dsn, messages.put_nowait, lambda: connected.put_nowait(None), check_every=0.2)
+        listening = asyncio.create_task(listener.run())
+        await connected.get()
+        assert proxy.lose() == 1
+        await watch.one("select pg_notify($1, 'missed')", CHANNEL)
+        await connected.get()
+        await watch.one("select pg_notify($1, 'heard')", CHANNEL)
+        assert await messages.get() == "heard"
+        listening.cancel()
+        await asyncio.wait([listening])
 
 
 async def test_a_frozen_server_is_waited_for(crash_server: CrashServer, tmp_path: Path) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.api.routes.why import Facts
@@ -20,6 +23,14 @@ if TYPE_CHECKING:
     from forebay.engine.why.reason import Answer, Reason
     from forebay.testing import Testbed
     from forebay.types import Submitted
+
+
+_FILE = Path(__file__).parents[2] / "web" / "src" / "why" / "samples.json"
+# A reason of each code, with its sentences in the terminal and in the web app; the tests of the latter say it again.
+SAMPLES: dict[str, dict[str, Any]] = {
+    sample["code"]: sample for sample in json.loads(_FILE.read_text("utf-8"))["reasons"]
+}
+SAMPLED_AT = datetime(2026, 5, 4, 14, tzinfo=UTC)
 
 
 class Asking:
@@ -67,7 +78,10 @@ class Asking:
         self.said = [sentence(reason, answer.at, job=1).replace(me, "w1") for reason in answer.reasons]
         assert not [text for text in self.said if "None" in text]
         for reason in answer.reasons:
-            Facts.model_validate(reason.facts)
+            facts = Facts.model_validate(reason.facts).model_dump(by_alias=True, exclude_unset=True)
+            expected = {*SAMPLES[reason.code]["facts"], "tasks", "tasksExact", "item"}
+            assert set(facts) <= expected, f"web/src/why/samples.json lacks facts of {reason.code}"
+            assert set(reason.actions) <= {*SAMPLES[reason.code]["actions"]}, f"the actions of {reason.code}"
         return answer.reasons
 
 

@@ -231,6 +231,18 @@ SQL: list[tuple[str, str, str]] = [
     (MANY + "null)", "FB002", "inputs: must be JSON values, not SQL nulls"),
     (MANY + "array['{}', null]::jsonb[])", "FB002", "inputs: must be JSON values, not SQL nulls"),
     (MANY + "array['{}']::jsonb[], keys => '{a,b}')", "FB002", "keys: must have as many entries as inputs"),
+    (MANY + "array['{}', '{}']::jsonb[], keys => '{a,\"\"}')", "FB002", "keys[1]: must have 1 to 500 characters"),
+    (
+        MANY + "array['{}']::jsonb[], keys => array[repeat('x', 501)])",
+        "FB002",
+        "keys[0]: must have 1 to 500 characters",
+    ),
+    (ONE + "'{}', key => repeat('x', 501))", "FB002", "key: must have 1 to 500 characters"),
+    (
+        JOBS + "array['{}']::jsonb[], keys => array[repeat('x', 501)])",
+        "FB002",
+        "keys[0]: must have 1 to 500 characters",
+    ),
     (
         MANY + "array['{}', to_jsonb(repeat('x', 1001))])",
         "FB003",

@@ -118,7 +118,7 @@ async def test_a_lane_that_a_wake_up_names_is_described_at_once_and_without_a_po
         monkeypatch.setattr(tasks, "find_ready_lanes", nothing)
         learned: asyncio.Queue[LaneInfo] = asyncio.Queue()
         monkeypatch.setattr(bed.worker._claimer.lanes.steps[step_id], "learn", learned.put_nowait)
-        bed.worker._claimer.wake(step_id, lane_id)
+        bed.worker._claimer.waking.wake(step_id, lane_id)
         async with asyncio.timeout(60):
             assert (await learned.get()).priority == 7
 

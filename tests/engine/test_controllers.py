@@ -207,3 +207,18 @@ def test_failures_shrink_what_is_sought() -> None:
     before = limit.limit
     _ask(limit, 20, 0.1, 1)
     assert limit.limit < before
+
+
+def test_after_an_outage_the_concurrency_is_soon_what_it_was() -> None:
+    limit = ProbingConcurrency(1, 200, start=2)
+    _ask(limit, hands=40, seconds=0.2, windows=100)
+    before = limit.value
+    assert before >= 40
+    for _ in range(5):
+        limit.drop()
+    limit.begin_again()
+    assert limit.value == 1
+    _ask(limit, hands=40, seconds=0.2, windows=6)
+    assert limit.value >= before // 2
+    _ask(limit, hands=40, seconds=0.2, windows=1)
+    assert limit.value <= before // 2 + 3  # from half on one by one: nobody knows what the service can handle now

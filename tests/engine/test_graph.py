@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay import Context, Pipeline, Retry, Skip, TransientError, Wait
+from forebay import Context, NotFound, Pipeline, Retry, Skip, TransientError, Wait
 from forebay.engine.db import graph
 from forebay.engine.db.sql import load
 from forebay.errors import DataError
@@ -31,7 +31,9 @@ where i.job_id = $1 and i.n > 0 group by 1, 2
 
 
 @rows.step(retry=Retry(attempts=3, base=60, jitter=False))
-async def read(ctx: Context, row: int) -> int | Skip:
+async def read(ctx: Context, row: int) -> int | Skip | NotFound:
+    if row < 0:
+        return NotFound("no such row", final=True)
     match row % 10:
         case 0:
             raise TransientError("later")
@@ -70,7 +72,8 @@ async def _compare(conn: asyncpg.Connection[Any], job_id: int) -> dict[str, grap
     assert {type(count) for step in steps.values() for count in (step.waiting, step.done, step.failed)} == {int}
     for name, row in counted.items():
         assert (name, steps[name].done) == (name, row["done"])
-        assert (name, steps[name].failed + steps[name].skipped) == (name, row["ended_otherwise"])
+        step = steps[name]
+        assert (name, step.failed + step.not_found + step.skipped) == (name, row["ended_otherwise"])
     slices = await graph.ribbon(conn, job_id, 7)
     size = slices[0].last_n
     found = {(row["slice"], row["status"]): row["count"] for row in await conn.fetch(_STATUSES, job_id, size)}
@@ -117,6 +120,11 @@ async def test_the_end_of_a_job(dsn: str, conn: asyncpg.Connection[Any]) -> None
         assert await graph.ribbon(conn, job_id, 400) == [
             graph.Slice(n, n, 0, 0, int(n > 1), 0, 0, int(n == 1), exact=True) for n in (1, 2, 3)
         ]
+        job_id = (await rows.submit_many(bed.pool, [-1, 1])).job_id
+        await bed.run()
+        read, ask, _, total = (await _compare(conn, job_id)).values()
+        assert (read.failed, read.not_found, read.skipped) == (1, 1, 0), "what is not found is no failure"
+        assert (ask.failed, ask.not_found, ask.skipped, total.done) == (0, 0, 2, 1)
         empty = await rows.submit_many(bed.pool, [])
         assert await graph.ribbon(conn, empty.job_id, 400) == []
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import pytest
 
-from forebay import Limit, Pipeline, TaskInfo
+from forebay import Limit, Pipeline, Retry, TaskInfo, TransientError
 from forebay.engine.db import tasks
 from forebay.engine.db.registry import register
 from forebay.engine.work.claim_picking import ClaimPicker
@@ -153,6 +153,30 @@ async def test_everything_behind_a_key_runs_once_and_in_order(dsn: str, conn: as
         assert order == list(range(40))
         assert (await bed.job(job)).state == "DONE"
         assert await conn.fetchval("select max(attempt) from forebay.attempt") == 1
+
+
+async def test_a_retry_waits_behind_those_who_wait_and_before_those_who_come_later(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    starts: list[tuple[int, int]] = []  # item and attempt
+    pipeline = Pipeline("fetching", dict[str, Any])
+
+    @pipeline.step(limits=[Limit("site", rate=5, key=host)], retry=Retry(attempts=2, base=0.5, jitter=False))
+    async def fetch(ctx: Context, value: dict[str, Any]) -> None:
+        starts.append((value["n"], ctx.attempt))
+        if starts == [(0, 1)]:
+            raise TransientError("the site is restarting")
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        await submit_each(conn, pages("ann", 20)[:10], "ann")
+        await bed.run()
+        await pass_intervals(bed, 5)
+        assert (0, 2) not in starts, "it is ready, but not next"
+        assert await conn.fetchval("select count(*) from forebay.scheduled") == 0
+        await submit_each(conn, pages("ann", 20)[10:], "ann")
+        await bed.finish()
+    assert [n for n, attempt in starts if attempt == 1] == list(range(20))
+    assert starts.index((9, 1)) < starts.index((0, 2)) < starts.index((10, 1))
 
 
 async def test_a_paused_job_does_not_start_from_the_lanes_of_keys(dsn: str, conn: asyncpg.Connection[Any]) -> None:
@@ -341,7 +365,7 @@ async def test_keys_that_are_due_while_nothing_may_be_claimed_cost_no_time(
         bed.clock.advance(1)
         assert bed.worker.next_start() == 0, "a key is due, but the testbed claims nothing now"
         claimer = bed.worker._claimer
-        wakes: list[Callable[[], None]] = [partial(claimer.on_key, "site", "a.example"), claimer.on_capacity]
+        wakes: list[Callable[[], None]] = [partial(claimer.waking.on_key, "site", "a.example"), claimer.on_capacity]
         for wake in wakes:
             picks = 0
             wake()
@@ -527,7 +551,7 @@ async def test_a_wake_up_for_the_lane_of_a_key_claims_no_more_than_the_key_admit
         worker._on_message(message)
         assert worker._claimer.polling.is_requested, "the key of the lane is read before the lane is claimed from"
         await bed.run()
-        assert worker._claimer.has_line("site", "a.example")
+        assert worker._claimer.waking.has_line("site", "a.example")
         worker._on_message(message)
         await bed.run()
         assert len(started) <= 1

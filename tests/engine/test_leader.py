@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -17,6 +19,7 @@ from forebay.engine.maintenance.leader import Leader
 from forebay.engine.submit.results import wait
 from forebay.errors import TransientError
 from forebay.settings import Settings
+from forebay.testing import testbed
 from tests.engine.test_worker import working
 
 _ADVISORY_LOCKS = """
@@ -103,3 +106,25 @@ async def test_a_worker_that_is_not_the_leader_promotes_its_own_retries(
             assert (await wait(dsn, job.job_id, timeout=60)).done == 1
             assert not worker._leader.is_elected
         other.step_down()
+
+
+async def test_leases_are_looked_at_from_the_lowest_one_on(dsn: str, idle: Pipeline[dict[str, int]]) -> None:
+    add = """insert into forebay.lease
+        (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+        values ($1, 1, 1, 0, 1, 1, 1, $2, $2, '{[1,1]}')"""
+    async with testbed(dsn, [idle], migrated=True) as bed:
+        sweeper, now = bed.worker._sweeper, bed.clock.now()
+
+        async def left_after(look: Callable[[], Awaitable[None]]) -> list[int]:
+            sweeper._expire_at = 0.0
+            await look()
+            return [row["token"] for row in await bed.pool.fetch("select token from forebay.lease order by token")]
+
+        await bed.pool.execute(add, 100, now + timedelta(hours=1))
+        await bed.pool.execute(add, 200, now)
+        assert await left_after(sweeper.look) == [100]
+        for token in (50, 300):  # the first belongs to a claim whose commit came late
+            await bed.pool.execute(add, token, now)
+        assert await left_after(sweeper.look_at_leases) == [50, 100]
+        sweeper._all_leases_at = 0.0  # a minute later
+        assert await left_after(sweeper.look_at_leases) == [100]

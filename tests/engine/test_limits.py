@@ -77,9 +77,9 @@ class Stage(ManualClock):
             await asyncio.sleep(0)
             quiet += 1
             for limits in self.workers:
-                for desk in (limits._rate_requests, limits._slot_requests):
-                    if desk._task is not None:
-                        await desk.wait_until_idle()
+                for requests in (limits._leases.rate_requests, limits._leases.slot_requests):
+                    if requests._task is not None:
+                        await requests.wait_until_idle()
                         quiet = 0
 
     async def run(self, seconds: float = math.inf) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forebay import Pipeline
 from forebay.engine.db.loads import BatchBuffer, ItemBatch
-from forebay.engine.submit.producer import _encoded
+from forebay.engine.submit.bulk import encoded_batches
 
 
 def test_batches_are_gathered_by_rows_and_bytes() -> None:
@@ -22,7 +22,9 @@ def test_batches_are_gathered_by_rows_and_bytes() -> None:
 
 def test_blocks_have_fewer_rows_when_those_are_large() -> None:
     texts: Pipeline[str] = Pipeline("texts", str, max_input_bytes=4 << 20)
-    small = [len(batch.inputs) for batch in _encoded(texts, ["x"] * 600, None)]
-    large = [len(batch.inputs) for batch in _encoded(texts, ["x" * (256 << 10)] * 16 + ["x" * (2 << 20)] * 5, None)]
+    small = [len(batch.inputs) for batch in encoded_batches(texts, ["x"] * 600, None)]
+    large = [
+        len(batch.inputs) for batch in encoded_batches(texts, ["x" * (256 << 10)] * 16 + ["x" * (2 << 20)] * 5, None)
+    ]
     assert small == [16, 256, 256, 72]
     assert large == [16, 3, 1, 1]

@@ -1,4 +1,4 @@
-"""The time that a worker waits for connections is measured and shown as a metric."""
+"""Owners share the connections of a worker; the time that it waits for them is measured and shown as a metric."""
 
 # demands: S5-99
 
@@ -9,14 +9,15 @@ import json
 from typing import Any
 
 import asyncpg
+import pytest
 
 from forebay import Context, Pipeline
-from forebay.db.measured_pool import open_measured_pool
+from forebay.db.fair_pool import acting_for, open_fair_pool
 from forebay.testing import testbed
 
 
 async def test_every_wait_is_counted_however_the_connection_is_had(dsn: str) -> None:
-    async with await open_measured_pool(dsn, size=1, name="test", prepared=True, timeout=60) as pool:
+    async with await open_fair_pool(dsn, size=1, name="test", prepared=True, timeout=60) as pool:
         conn = await pool.acquire()
         late = asyncio.create_task(pool.fetchval("select 1"))
         await asyncio.sleep(0)
@@ -27,6 +28,44 @@ async def test_every_wait_is_counted_however_the_connection_is_had(dsn: str) -> 
             assert await again.fetchval("select 2") == 2
         assert sum(pool.waits.counts) == 3
         assert pool.waits.seconds > 0
+
+
+async def test_owners_get_connections_in_turn_and_the_worker_first(dsn: str) -> None:
+    served: list[int] = []
+
+    async def ask(owner_id: int) -> None:
+        acting_for.set(owner_id)
+        async with pool.acquire():
+            served.append(owner_id)
+
+    async with await open_fair_pool(dsn, size=1, name="test", prepared=True, timeout=60) as pool:
+        conn = await pool.acquire()
+        asked = [asyncio.create_task(ask(owner_id)) for owner_id in (1, 1, 1, 2, 2, 0)]
+        await asyncio.sleep(0)
+        asked[0].cancel()  # its place is not kept
+        await pool.release(conn)
+        await pool.release(conn)  # the second time changes nothing
+        await asyncio.wait(asked)
+        assert served == [0, 1, 2, 1, 2]
+        async with pool.acquire(), asyncio.timeout(60):
+            with pytest.raises(TimeoutError):
+                await pool.acquire(timeout=0.001)
+        assert await pool.fetchval("select 1") == 1
+
+
+async def test_a_task_waits_for_connections_in_the_line_of_its_owner(dsn: str) -> None:
+    pipeline: Pipeline[dict[str, Any]] = Pipeline("asks", dict)
+
+    @pipeline.step()
+    async def ask(ctx: Context, value: dict[str, Any]) -> bool:
+        return acting_for.get() == ctx.owner_id
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        jobs = [await pipeline.submit(bed.pool, {}, owner=owner) for owner in ("ann", "bob", "ann")]
+        await bed.run()
+        rows = await bed.pool.fetch("select result from forebay.item order by job_id")
+    assert [json.loads(row["result"]) for row in rows] == [{"ask": True}] * len(jobs)
+    assert acting_for.get() == 0
 
 
 async def test_a_worker_tells_its_waits(dsn: str, conn: asyncpg.Connection[Any]) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from forebay.engine.declare.step import Step
+    from forebay.engine.processes.child_process import ChildProcess
 
 
 @pytest.fixture
@@ -371,6 +372,33 @@ async def test_many_run_in_parallel(pool: ProcessPool) -> None:
     assert len({answer["pid"] for answer in seen}) == 12
     again = await asyncio.gather(*(_run(pool, steps.describe, n) for n in range(12)))
     assert {answer["pid"] for answer in again} == {answer["pid"] for answer in seen}
+
+
+async def test_the_last_child_of_another_owner_is_left_to_that_owner(pool: ProcessPool) -> None:
+    def take(owner_id: int) -> ChildProcess:
+        return pool._take(steps.describe, owner_id, ())
+
+    first, theirs = take(1), take(2)
+    pool._release(theirs, reusable=True)
+    second = take(1)
+    assert second not in (first, theirs)
+    assert take(2) is theirs
+    pool._release(second, reusable=True)
+    pool._release(theirs, reusable=True)
+    assert take(1) is second  # an owner's own children are not kept back
+    pool._release(first, reusable=True)
+    pool._release(second, reusable=True)
+    assert take(3) is second  # one that runs nothing takes what there is
+
+
+async def test_a_child_that_has_the_file_of_a_call_is_preferred(pool: ProcessPool, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    children = [pool._take(steps.describe, 1, [file]) for _ in range(3)]
+    children[1]._placed[file] = ((), "0")
+    for child in children:
+        pool._release(child, reusable=True)
+    assert pool._take(steps.describe, 1, [file]) is children[1]
+    assert pool._take(steps.describe, 1, []) is children[2]
 
 
 # -- other --------------------------------------------------------------------------------------------------------

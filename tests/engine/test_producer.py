@@ -134,7 +134,7 @@ async def test_the_summary_and_the_items_of_a_job(conn: asyncpg.Connection[Any])
     submitted = await submit_many(conn, pages, [Page(url=str(n)) for n in range(250)], owner="ann")
     await conn.execute(
         "update forebay.item set status = 'DONE', result = '{\"fetch\": 1}' where n = 2;"
-        "update forebay.item set status = 'ERROR', error = '{\"reason\": \"gone\"}' where n = 3;"
+        "update forebay.item set status = 'ERROR', verdict = 'ERROR', error = '{\"reason\": \"gone\"}' where n = 3;"
         "insert into forebay.lease (step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)"
         " select 1, 1, id, 1, 1, 1, now(), now(), '{[4,6)}' from forebay.job"
     )

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from forebay import Pipeline
 from forebay.engine.db import registry
 from forebay.engine.db.sweeps import remove_undeclared
-from forebay.engine.declare.pipeline import Schedule
+from forebay.engine.declare.schedule import Schedule
 from forebay.engine.maintenance.schedules import (
     next_time,
     pause_schedule,
@@ -27,6 +27,7 @@ from forebay.engine.maintenance.schedules import (
     resume_schedule,
     run_due,
 )
+from forebay.engine.work import registration
 from forebay.engine.work.worker import Worker
 from forebay.errors import ConflictError, InputTooLarge, InvalidField, NotFoundError, UnknownPipeline
 from forebay.testing import testbed
@@ -209,6 +210,33 @@ async def test_workers_say_what_they_declare_but_slices_of_some_jobs_do_not(
         with capture_logs() as logs:
             await bed.worker._sweeper.tidy()
         assert [log["schedules"] for log in logs if log["event"] == "schedules_removed"] == [["c"]]
+
+
+@pytest.mark.usefixtures("declared")
+async def test_a_new_schedule_is_due_by_the_clock_of_the_database(conn: asyncpg.Connection[Any], dsn: str) -> None:
+    """Not by that of the machine on which the worker runs."""
+    await conn.execute(
+        """delete from forebay.schedule;
+           create schema wrong;
+           create function wrong.clock_timestamp() returns timestamptz language sql
+               return timestamptz '2040-05-01 10:07:00Z'"""
+    )
+    other = await asyncpg.connect(dsn, server_settings={"search_path": "wrong, pg_catalog"})
+    await registration.register(other, [pages, papers], list(pages.steps.values()), None, declares=True)
+    await other.close()
+    assert {row["next_at"].year for row in await conn.fetch("select next_at from forebay.schedule")} == {2040}
+
+
+@pytest.mark.usefixtures("declared")
+async def test_none_is_removed_of_a_pipeline_that_does_not_know_all_of_its_schedules(
+    conn: asyncpg.Connection[Any], dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "knows_all_schedules", False)
+    pages.schedules, papers.schedules = pages.schedules[:1], []
+    async with testbed(dsn, [pages, papers], migrated=True):
+        assert await remove_undeclared(conn, START) == ["c"]
+    names = [row["name"] for row in await conn.fetch("select name from forebay.schedule order by name")]
+    assert names == ["a", "b", "made at run time"]
 
 
 async def test_a_crash_leaves_nothing_and_the_next_sweep_runs_it(conn: asyncpg.Connection[Any]) -> None:

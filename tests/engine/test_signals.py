@@ -11,7 +11,19 @@ import asyncpg
 import pytest
 from typing_extensions import TypeAliasType
 
-from forebay import Client, Context, Outcome, Pipeline, Retry, Skip, Snooze, SyncClient, TransientError, Wait
+from forebay import (
+    Client,
+    Context,
+    Outcome,
+    PermanentError,
+    Pipeline,
+    Retry,
+    Skip,
+    Snooze,
+    SyncClient,
+    TransientError,
+    Wait,
+)
 from forebay.engine.db import lists
 from forebay.engine.db.lists import WaitRow
 from forebay.errors import ConflictError, DefinitionError, InputTooLarge, InvalidField
@@ -197,6 +209,19 @@ async def test_a_signal_and_a_wait_that_do_not_see_each_other(dsn: str, conn: as
         assert await kept(bed) == 0
 
 
+async def test_a_cancelled_item_keeps_no_signal_from_others(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed:
+        jobs = [await bed.submit(orders, "a") for _ in range(9)]
+        async with conn.transaction():
+            assert await conn.fetchval("select forebay.signal('paid', 'a', '1')") == 0
+            await bed.run()
+        waiting = jobs.pop(4)
+        for job in jobs:
+            await Client(bed.pool).cancel(job)
+        await bed.run()
+        assert (await bed.item(waiting)).result["pay"] == "paid a 1"
+
+
 async def test_two_signals_at_once_are_both_received(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     async with testbed(dsn, [orders], migrated=True) as bed:
         job = await bed.submit(orders, "a")
@@ -317,6 +342,68 @@ async def test_an_item_that_is_reprocessed_waits_anew_unless_its_signal_has_come
         assert await client.signal("paid", "a", 2) == 1
         await bed.run()
         assert [item.result["pay"] for item in await bed.items(job)] == ["paid a 2", "paid b 1"]
+
+
+async def test_a_step_that_failed_after_its_signal_finds_it_when_its_item_is_reprocessed(dsn: str) -> None:
+    async with testbed(dsn, [orders], migrated=True) as bed, bed.pool.acquire() as conn:
+        client = Client(conn)
+        plain, cancelled = await client.submit_jobs(orders, ["a", "b"])
+        await bed.run()
+        await conn.execute("select forebay.cancel_item($1, 1)", cancelled.job_id)
+        assert await client.reprocess(cancelled, ["SKIPPED"]) == 1  # ends its first wait
+        await bed.run()
+        for order, job in (("a", plain), ("b", cancelled)):
+            assert await client.signal("paid", order, 7) == 1
+            failures.append(PermanentError("the printer is out of paper"))
+            await bed.run()
+            assert (await bed.item(job)).status == "ERROR"
+            assert await client.reprocess(job) == 1
+            await bed.run()
+            assert (await bed.item(job)).result["pay"] == f"paid {order} 7"
+        assert (await waits(bed), await kept(bed)) == (0, 0)
+
+
+async def test_a_step_that_failed_after_its_time_was_up_waits_anew(dsn: str) -> None:
+    strict: Pipeline[str] = Pipeline("strict", str)
+
+    @strict.step()
+    async def approve(ctx: Context, value: str) -> str | Wait:
+        if ctx.signal is None:
+            return Wait("approved", key=value, timeout=60)
+        if ctx.signal.timed_out:
+            raise PermanentError("nobody has approved it")
+        return "approved"
+
+    async with testbed(dsn, [strict], migrated=True) as bed, bed.pool.acquire() as conn:
+        job = await bed.submit(strict, "a")
+        await bed.finish()
+        assert ((await bed.item(job)).status, await waits(bed)) == ("ERROR", 0)
+        assert await Client(conn).reprocess(job) == 1
+        await bed.run()
+        assert await Client(conn).signal("approved", "a") == 1
+        await bed.run()
+        assert (await bed.item(job)).status == "DONE"
+
+
+async def test_an_item_that_was_done_waits_anew_also_for_the_signal_of_a_failed_optional_step(dsn: str) -> None:
+    lenient: Pipeline[str] = Pipeline("lenient", str)
+
+    @lenient.step(optional=True)
+    async def approve(ctx: Context, value: str) -> str | Wait:
+        runs.append((value, ctx.signal))
+        if ctx.signal is None:
+            return Wait("approved", key=value)
+        raise PermanentError("no")
+
+    async with testbed(dsn, [lenient], migrated=True) as bed, bed.pool.acquire() as conn:
+        job = await bed.submit(lenient, "a")
+        await bed.run()
+        await Client(conn).signal("approved", "a")
+        await bed.run()
+        assert (await bed.item(job)).status == "DONE"
+        assert await Client(conn).reprocess(job, ["DONE"]) == 1
+        await bed.run()
+        assert [signal is None for _, signal in runs] == [True, False, True]
 
 
 async def test_a_step_after_all_items_that_is_reprocessed_waits_anew(dsn: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from structlog.testing import capture_logs
 
 from forebay.engine.submit import job_stream
 from forebay.engine.submit.job_stream import SourceRows
@@ -106,6 +107,36 @@ async def test_goes_on_after_a_crash(conn: asyncpg.Connection[Any], dsn: str) ->
     assert (submitted.created, submitted.items) == (False, 1000)
     assert await urls(conn, submitted.job_id) == list(range(1000))
     assert await claimable(conn) == list(range(1, 1001))
+
+
+async def test_a_stream_that_nobody_continues_is_cancelled_when_its_items_have_ended(
+    conn: asyncpg.Connection[Any], dsn: str
+) -> None:
+    for key in ("left", "paused"):
+        with pytest.raises(Crash):
+            await submit_stream(dsn, papers, source_of_papers(100), key=key)
+    paused = await conn.fetchval("select id from forebay.job where key = 'paused'")
+    states = "select state::text from forebay.job order by id"
+    async with testbed(dsn, [papers], migrated=True) as bed:
+        bed.clock.advance(40 * 86400)
+        await bed.worker._sweeper.retain()
+        assert [row["state"] for row in await conn.fetch(states)] == ["QUEUED"] * 2, "their items can still run"
+        await bed.run()
+        await conn.fetch("select forebay.pause($1)", paused)
+        await bed.worker._sweeper.retain()
+        assert [row["state"] for row in await conn.fetch(states)] == ["RUNNING", "PAUSED"], "they may be continued"
+        bed.clock.advance(31 * 86400)
+        with capture_logs() as logs:
+            await bed.worker._sweeper.retain()
+        assert [log["jobs"] for log in logs if log["event"] == "streams_cancelled"] == [1]
+        assert [row["state"] for row in await conn.fetch(states)] == ["CANCELLED", "PAUSED"]
+        assert await conn.fetchval("select actor from forebay.audit where action = 'cancel'") == "forebay"
+        assert await conn.fetchval("select count(*) from forebay.job where finished_at is null") == 1
+
+
+def source_of_papers(count: int) -> Iterator[dict[str, int]]:
+    yield from ({"n": n} for n in range(count))
+    raise Crash
 
 
 async def test_a_complete_job_is_answered_without_reading_the_source(conn: asyncpg.Connection[Any], dsn: str) -> None:

@@ -75,7 +75,7 @@ async def test_waiting_for_a_thread_does_not_count_as_running(
         begin.set()
         go.wait(60)
 
-    monkeypatch.setattr("forebay.engine.work.worker.threads_needed", lambda *_: 1)
+    monkeypatch.setattr("forebay.engine.work.step_runtime.threads_needed", lambda *_: 1)
     async with working(dsn, queued) as worker:
         job = await queued.submit_many(conn, [{"n": 1}, {"n": 2}])
         (executor,) = worker._executors.values()

@@ -176,7 +176,7 @@ async def test_a_block_that_the_step_does_not_await_is_committed_as_a_whole(dsn:
         running = asyncio.create_task(bed.finish())
         await _events["reached"].wait()
         async with asyncio.timeout(30):
-            while not bed.worker._transactions._settling:  # noqa: ASYNC110 - of the worker
+            while not bed.worker._runtime.transactions._settling:  # noqa: ASYNC110 - of the worker
                 await asyncio.sleep(0)
         _events["go_on"].set()
         await running

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from forebay import Context, Pipeline
-from forebay.engine.work.turns import Turns
+from forebay.engine.work.turns import SLICE_S, Turns
 from forebay.testing import testbed
 
 if TYPE_CHECKING:
@@ -90,6 +92,40 @@ async def test_slots_whose_tasks_do_not_wait_never_run_in_the_same_iteration(dsn
             await bed.run()
     assert len(seen) > 2
     assert max(map(len, seen.values())) == 1
+
+
+async def test_a_slot_runs_for_one_slice(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy: Pipeline[dict[str, int]] = Pipeline("busy", dict)
+    seen: Counter[int] = Counter()
+
+    @busy.step()
+    async def work(ctx: Context, value: dict[str, int]) -> int:
+        seen[iterations.number] += 1
+        return 0
+
+    async with testbed(dsn, [busy], migrated=True) as bed, counted() as iterations:
+        monkeypatch.setattr(Turns, "shorten", lambda _turns, *, is_short: None)
+        bed.worker._turns.slice_s = 0.0
+        for _ in range(2):
+            seen.clear()
+            await busy.submit_many(bed.pool, [{"n": n} for n in range(100)])
+            await bed.run()
+    assert len(seen) == 100
+
+
+async def test_slices_are_short_from_a_wake_up_until_its_tasks_are_claimed(dsn: str) -> None:
+    pipeline: Pipeline[dict[str, int]] = Pipeline("new", dict)
+
+    @pipeline.step()
+    async def work(ctx: Context, value: dict[str, int]) -> None: ...
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed:
+        await pipeline.submit(bed.pool, {"n": 1})
+        step_id, turns = next(iter(bed.worker._executors)), bed.worker._turns
+        bed.worker._claimer.waking.wake(step_id, await bed.pool.fetchval("select id from forebay.lane"))
+        assert turns.slice_s < SLICE_S
+        await bed.run()
+        assert turns.slice_s == SLICE_S
 
 
 async def test_slots_whose_tasks_wait_run_concurrently(dsn: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forebay import Context, Pipeline
+from forebay.engine.db.versions import versions
 from forebay.errors import DefinitionError
 from forebay.settings import Settings
 from forebay.testing import ManualClock, testbed
@@ -116,3 +117,35 @@ def test_a_former_name_belongs_to_one_step() -> None:
         match=r"^step 'pages.download': renamed_from='fetch' is the name, or the former name, of another step$",
     ):
         pages.definition()
+
+
+@pytest.mark.parametrize(
+    ("change", "unserved"),
+    [
+        ("seen_at = clock_timestamp() - interval '30 seconds'", []),
+        ("seen_at = clock_timestamp() - interval '61 seconds'", ["fetch"]),  # it was lost
+        ("stopped_at = clock_timestamp()", ["fetch"]),
+    ],
+)
+async def test_jobs_whose_version_has_just_lost_its_last_worker_are_shown(
+    dsn: str, change: str, unserved: list[str]
+) -> None:
+    before: Pipeline[dict[str, str]] = Pipeline("pages", dict)
+
+    @before.step()
+    async def fetch(ctx: Context, page: dict[str, str]) -> None: ...
+
+    after: Pipeline[dict[str, str]] = Pipeline("pages", dict)
+
+    @after.step()
+    async def load(ctx: Context, page: dict[str, str]) -> None: ...
+
+    async with testbed(dsn, [before], migrated=True) as old:
+        await old.submit(before, {})
+        async with testbed(dsn, [after], migrated=True) as new, new.pool.acquire() as conn:
+            alive = "update forebay.worker set seen_at = clock_timestamp(), stopped_at = null"
+            await conn.execute(alive)
+            await conn.execute(f"update forebay.worker set {change} where id = $1", old.worker.worker_id)
+            found = {version.is_present: version for version in await versions(conn)}
+    assert (found[False].open_jobs, found[False].unserved) == (1, unserved)
+    assert (found[True].open_jobs, found[True].unserved) == (0, [])

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
+from pydantic.alias_generators import to_snake
 
 from forebay import Context, Limit, Pipeline, Retry, Skip, Snooze, TransientError, Wait
 from forebay.cli import _why_words
 from forebay.engine.declare.resources import Resources, resource
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.why import find
-from forebay.engine.why.reason import CODES
+from forebay.engine.why.reason import CODES, Reason
 from forebay.errors import ConfigError, NotFoundError, ResourceError, ThrottledError
 from forebay.jobs import submit_stream
 from forebay.resources import permitted
 from forebay.settings import Settings
 from forebay.testing import ManualClock, testbed
 from forebay.types import JobSummary
-from tests.engine._why import asking, codes
+from tests.engine._why import SAMPLED_AT, SAMPLES, asking, codes
 
 orders: Pipeline[str] = Pipeline("orders", str)
 HOST = Limit("host", rate=1, per=3600)
@@ -66,8 +67,8 @@ async def close(ctx: Context, job: JobSummary) -> int:
 
 
 async def test_tasks_that_have_a_time(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    async with asking(dsn, orders) as ask:
-        ask.bed.clock.advance(10)  # no item is submitted after its attempts
+    ahead = ManualClock(datetime.now(UTC) + timedelta(hours=1))  # no item is submitted after its attempts
+    async with asking(dsn, orders, clock=ahead) as ask:
         bed, start, submit = ask.bed, ask.bed.clock.now(), ask.bed.submit
         later = await submit(orders, "later", run_at=start + timedelta(hours=1))
         jobs = {kind: await submit(orders, kind) for kind in ("fails", "throttled", "snoozes", "waits")}
@@ -77,7 +78,7 @@ async def test_tasks_that_have_a_time(dsn: str, conn: asyncpg.Connection[Any]) -
         (reason, blocked) = await ask.item(later)
         assert (reason.code, reason.step, reason.until) == ("later", "act", start + timedelta(hours=1))
         assert (blocked.code, blocked.step, blocked.facts) == ("blocked_by_step", "report", {"needs": ["act"]})
-        assert reason.actions == ("cancel_item",)
+        assert reason.actions == ("start_item", "cancel_item")
 
         reason = (await ask.item(jobs["fails"]))[0]
         assert (reason.code, reason.since, reason.until) == ("retry", start, start + timedelta(seconds=60))
@@ -178,8 +179,8 @@ async def test_a_queue_is_parked_and_a_machine_is_full(dsn: str) -> None:
         await ask.call("select forebay.cancel($1)", job.job_id)
 
         job = await ask.bed.submit(orders, "unset")
-        await ask.claim(lambda: "orders.act" in worker._parking.parked)
-        await worker._settler.drained()
+        # It is parked a moment before its outcome is sent.
+        await ask.claim(lambda: "orders.act" in worker._parking.parked and not worker._claimer._leases)
         reason = (await ask.item(job))[0]
         assert (reason.code, reason.facts) == ("parked", {"queue": "orders.act", "reason": "no key for acme"})
         assert ask.said[0] == "act: queue orders.act is parked: no key for acme; it is tried again in 30 s."
@@ -285,7 +286,18 @@ async def test_a_stream_is_still_being_read(dsn: str) -> None:
     assert seen == [["blocked_by_items", "filling"]]
 
 
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+def test_a_reason_in_words(sample: dict[str, Any]) -> None:
+    def moment(name: str) -> datetime | None:
+        return None if sample[name] is None else datetime.fromisoformat(sample[name])
+
+    facts = {to_snake(name): fact for name, fact in sample["facts"].items()}
+    reason = Reason(sample["code"], sample["step"], moment("since"), moment("until"), facts)
+    assert _why_words.sentence(reason, SAMPLED_AT, job=7) == sample["cli"]
+
+
 def test_every_code_has_a_situation_and_words() -> None:
+    assert tuple(SAMPLES) == CODES
     tests = "".join(file.read_text("utf-8") for file in Path(__file__).parent.glob("test_why*.py"))
     assert [code for code in CODES if f'"{code}"' not in tests] == []
     assert tuple(_why_words.WORDS) == CODES

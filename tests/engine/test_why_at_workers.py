@@ -51,7 +51,7 @@ async def test_a_task_runs_and_the_next_ones_wait_for_its_slot(dsn: str, gate: G
     async with asking(dsn, gated, settings=Settings(claim_max=1)) as ask:
         first, second = await ask.bed.submit(gated, "1"), await ask.bed.submit(gated, "2")
         await ask.claim(lambda: bool(gate.running))
-        await ask.bed.worker._progress.flush()
+        await ask.bed.worker._runtime.progress.flush()
         await ask.report()
         (reason,) = await ask.item(first)
         assert (reason.code, reason.actions) == ("running", ("cancel_item",))
@@ -103,7 +103,7 @@ async def test_a_batch_waits_until_it_is_full(dsn: str) -> None:
     async with asking(dsn, numbers) as ask:
         job = await ask.bed.submit(numbers, 1)
         (executor,) = ask.bed.worker._executors.values()
-        await ask.claim(lambda: executor._filling is not None)
+        await ask.claim(lambda: executor.describe()["lingers"] is not None)
         await ask.report()
         (reason,) = await ask.item(job)
         assert reason.code == "batch_lingers"

@@ -14,6 +14,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from structlog.testing import capture_logs
 
 from forebay import Context, Pipeline, Retry, Worker
 from forebay.engine.db import tasks
@@ -598,7 +599,7 @@ async def test_short_tasks_of_a_high_priority_leave_others_a_turn(dsn: str) -> N
     async def spin(ctx: Context, value: dict[str, str]) -> None:
         order.append(value["of"])
         if len(order) == 100:
-            claimer._accept_some(late)
+            claimer._intake._accept_some(late)
 
     async with testbed(dsn, [quick], migrated=True) as bed:
         claimer = bed.worker._claimer
@@ -607,10 +608,22 @@ async def test_short_tasks_of_a_high_priority_leave_others_a_turn(dsn: str) -> N
         ((step_id, lanes),) = claimer.lanes.steps.items()
         async with bed.pool.acquire() as conn:
             wanted = [tasks.Claim(step_id, lane_id, 0, 1, 1) for lane_id in lanes.lanes]
-            late += await tasks.claim(conn, claimer._worker_id, wanted, [], 600, bed.clock.stamp())
+            late += await tasks.claim(conn, bed.worker.worker_id, wanted, [], 600, bed.clock.stamp())
         await quick.submit_many(bed.pool, [{"of": "ann"}] * 3000, owner="ann", priority=100)
         await bed.run()
     assert 100 <= order.index("bob") < 2900
+
+
+async def test_a_worker_starts_while_another_one_makes_partitions(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    held = _Held(2)
+    async with conn.transaction():
+        await conn.execute("select pg_advisory_xact_lock(hashtextextended('forebay.partitions', 4662))")
+        with capture_logs() as logs:
+            async with working(dsn, held.pipeline):
+                pass
+    (log,) = (log for log in logs if log["event"] == "partitions_not_made")
+    assert "lock timeout" in log["error"]
+    assert "worker_started" in [log["event"] for log in logs]
 
 
 async def test_a_slot_that_has_not_begun_is_held_by_nobody(dsn: str) -> None:
@@ -623,9 +636,9 @@ async def test_a_slot_that_has_not_begun_is_held_by_nobody(dsn: str) -> None:
         await claimer.polling.find_ready_lanes()
         async with bed.pool.acquire() as conn:
             wanted = [tasks.Claim(executor.step_id, lane_id, 0, 4, 4) for lane_id in claimer.lanes.steps[1].lanes]
-            leases = await tasks.claim(conn, claimer._worker_id, wanted, [], 600, bed.clock.stamp())
+            leases = await tasks.claim(conn, bed.worker.worker_id, wanted, [], 600, bed.clock.stamp())
         for lease in leases:
-            claimer._accept_some([lease])
+            claimer._intake._accept_some([lease])
         assert len(executor.slots) == 2
         held.let_go("ann", 4)
         await bed.run()

@@ -133,7 +133,7 @@ async def test_a_file_that_is_never_received_ends_its_job(notes: Notes) -> None:
         sent = await ann.post("/api/jobs", data={"pipeline": "notes"}, files={"file": ("a.txt", TEXT)})
         await notes.service.admin.execute("delete from forebay.intake_part")
         await notes.work()
-        assert await notes.results() == ['"a.txt did not come whole: send it again"']
+        assert await notes.results() == ['"a.txt is incomplete: send it again"']
         job = (await ann.get(f"/api/jobs/{sent.json()['jobId']}")).json()
         assert (job["state"], job["counters"]["error"]) == ("FAILED", 1)
 

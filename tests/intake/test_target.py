@@ -104,7 +104,7 @@ async def test_parts_are_put_together_and_compared_with_their_hashes(tmp_path: P
         parts.append(FilePart(start, len(data), name, hashlib.sha256(data).digest()))
         start += len(data)
     assert b"".join([chunk async for chunk in joined(store, incoming(12), parts)]) == b"first second"
-    with pytest.raises(DataError, match=r"^a.jpg did not come whole: send it again$"):
+    with pytest.raises(DataError, match=r"^a.jpg is incomplete: send it again$"):
         _ = [chunk async for chunk in joined(store, incoming(13), parts)]
     parts[1] = FilePart(6, 6, "two", bytes(32))
     with pytest.raises(DataError, match=r"^a.jpg was damaged in the store at byte 6: send it again$"):

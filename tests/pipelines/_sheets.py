@@ -42,9 +42,10 @@ OURS = [
     "Found quantity", "Found category", "Found link", "Found image", "Provider", "Score", "Why", "Error",
 ]  # fmt: skip
 
-_ADD = """insert into forebay.item (job_id, n, owner_id, pipeline_id, status, input, result, error, normalized)
+_ADD = """insert into forebay.item (job_id, n, owner_id, pipeline_id, status, verdict, input, result, error, normalized)
 select j.id, g.n, j.owner_id, j.pipeline_id, g.status::forebay.item_status,
-       g.input::jsonb, g.result::jsonb, g.error::jsonb, g.normalized::jsonb
+       greatest(g.status::forebay.item_status, 'DONE'), g.input::jsonb, g.result::jsonb,
+       g.error::jsonb, g.normalized::jsonb
 from forebay.job j, unnest($2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
      g(n, status, input, result, error, normalized)
 where j.id = $1"""

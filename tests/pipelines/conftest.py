@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from forebay.engine.work import worker
+from forebay.engine.work import step_runtime
 from tests._children import SharedProcessPool, shared_children
 from tests.corpus.site import Site, serving
 from tests.pipelines._crawl import Crawl, crawling
@@ -28,7 +28,7 @@ async def _children() -> AsyncIterator[None]:
 
 @pytest.fixture(autouse=True)
 def _shared_children(_children: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "ProcessPool", SharedProcessPool)
+    monkeypatch.setattr(step_runtime, "ProcessPool", SharedProcessPool)
 
 
 @pytest.fixture(scope="session")

@@ -340,6 +340,34 @@ async def test_the_trash_is_emptied_after_a_while(dsn: str, site: Site, tmp_path
         assert [row["id"] for row in left] == [marks[0], marks[2]]
 
 
+async def test_pictures_of_earlier_releases_get_thumbnails(dsn: str, site: Site, tmp_path: Path, put: Any) -> None:
+    put("/gallery", ARTICLE.format(title="One", text=WORDS))
+    async with crawling(dsn, site, tmp_path, housekeeping) as crawl:
+        mark = await crawl.crawled("/gallery")
+        owner, image = mark["owner_id"], mark["image_id"]
+        broken = await crawl.blobs.put(b"no picture", owner_id=owner, name="icon.png", media_type="image/png")
+        await crawl.conn.execute(
+            "insert into forebay.file (id, owner_id, sha256, name, media_type) values ($1, $2, $3, 'i', 'image/png')",
+            broken.file_id,
+            owner,
+            bytes.fromhex(broken.sha256),
+        )
+        await crawl.conn.execute("update forebay.bookmark set favicon_id = $1", broken.file_id)
+        known = "select file_id, width, height, blurhash, widths from forebay.picture order by file_id"
+        before = [row for row in await crawl.conn.fetch(known) if row["file_id"] == image]
+        await crawl.conn.execute("delete from forebay.picture")
+        looked_at = []
+        for _ in range(2):  # the second has nothing to do: what cannot be read is not tried again
+            job = await crawl.bed.submit(housekeeping, ChoreRun(what="make thumbnails"))
+            await crawl.bed.run()
+            result = "select (result ->> 'run_chore')::int from forebay.item where job_id = $1 and n = 1"
+            looked_at.append(await crawl.conn.fetchval(result, job.job_id))
+        after = await crawl.conn.fetch(known)
+    assert looked_at == [2, 0]
+    assert [row for row in after if row["file_id"] == image] == before
+    assert [(row["width"], row["widths"]) for row in after if row["file_id"] == broken.file_id] == [(0, [])]
+
+
 async def test_what_is_due_is_crawled_again_once(dsn: str, site: Site, tmp_path: Path) -> None:
     async with crawling(dsn, site, tmp_path, housekeeping) as crawl:
         due, resting, archived = [await crawl.add(path) for path in ("/plain", "/article", "/no-title")]

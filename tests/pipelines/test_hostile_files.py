@@ -8,7 +8,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePath
@@ -33,6 +33,7 @@ from forebay.storage import Store, open_store
 from tests.cli._run import Cli, Process
 from tests.corpus.hostile import FILES, PAGES, TYPES
 from tests.crash._rig import Watch
+from tests.pipelines._other_owner import other_owner
 from tests.pipelines._peaks import peaks_of
 
 _MB = 1 << 20
@@ -137,28 +138,6 @@ async def _working(dsn: str, folder: Path) -> AsyncIterator[tuple[Process, Store
         worker.kill()
 
 
-class Others:
-    """Another owner, who hands in one small file after the other, and waits for each."""
-
-    def __init__(self, watch: Watch, store: Store, folder: Path) -> None:
-        self._watch, self._store, self._folder = watch, store, folder
-
-    async def wait_for_one(self) -> float:
-        path = self._folder / "small.csv"
-        data = b"Name,SKU\nPen,1\nInk,2\n"
-        began = time.monotonic()
-        new = LocalFile(NewFile(path.name, len(data)), data)
-        added = await submit_file(SHEETS, await self._watch.conn(), self._store, "bob", new, FileTerms())
-        await self._watch.done([added.job_id], seconds=900)
-        return time.monotonic() - began
-
-    async def waits(self, go_on: Callable[[int], bool]) -> list[float]:
-        took: list[float] = []
-        while go_on(len(took)):
-            took.append(await self.wait_for_one())
-        return sorted(took)
-
-
 def _p95(took: list[float]) -> float:
     return took[min(len(took) - 1, int(len(took) * 0.95))]
 
@@ -189,13 +168,17 @@ async def _add_page(conn: asyncpg.Connection[Any], port: int, name: str) -> int:
 @pytest.mark.soak
 async def test_two_hundred_files_harm_nobody(dsn: str, tmp_path: Path) -> None:
     peak, began = [0], time.monotonic()
-    async with Watch(dsn) as watch, _working(dsn, tmp_path) as (worker, store), peaks_of(worker.pid) as (memory,):
+    async with (
+        Watch(dsn) as watch,
+        _working(dsn, tmp_path) as (worker, store),
+        peaks_of(worker.pid) as (memory,),
+        other_owner(dsn, tmp_path / "data") as others,
+    ):
         conn = await watch.conn()
         for pipeline in load_pipelines(["forebay.pipelines"]):
             await registry.register(conn, pipeline.definition())
-        others = Others(watch, store, tmp_path)
         await others.wait_for_one()  # the processes have begun
-        before = await others.waits(lambda count: count < _UNDISTURBED)
+        before = await others.waits(_UNDISTURBED)
         looking = asyncio.create_task(_disk(tmp_path / "data", peak))
         with _site() as port:
             jobs = [await _add_page(conn, port, name) for name in PAGES]

@@ -95,6 +95,25 @@ async def test_the_last_run_of_a_chore_waits_for_its_package(dsn: str, tmp_path:
             assert await bed.pool.fetchval(STATUS, jobs[1]) == "DONE"
 
 
+async def test_the_schedule_of_a_chore_remains_while_its_package_cannot_be_loaded(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exists = "select exists (select from forebay.schedule where name = 'forebay: dust')"
+    with installed(tmp_path / "packages") as found:
+        found.add("dusty", {"__init__.py": MANIFEST, "chores.py": CHORES})
+        async with testbed(dsn, [housekeeping], migrated=True):
+            pass
+        for turn, entry_point, is_kept in ((1, "dusty = dusty_of_yesterday:package", True), (2, None, False)):
+            found.remove("dusty")
+            if entry_point is not None:
+                found.add("dusty", {"__init__.py": MANIFEST}, entry_point)
+            monkeypatch.setattr(housekeeping, "schedules", [])  # as in a process that starts
+            async with testbed(dsn, [housekeeping], migrated=True) as bed:
+                bed.clock.advance(120 * turn)
+                await bed.worker._sweeper.tidy()
+                assert await bed.pool.fetchval(exists) is is_kept, entry_point
+
+
 def test_what_fails_in_a_package_of_forebays_own_is_raised() -> None:
     with pytest.raises(ConfigError, match="ours"):
         leave_out(packages()[0], ConfigError("ours"))

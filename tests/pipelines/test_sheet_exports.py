@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import openpyxl  # type: ignore[import-untyped]
 import psycopg
@@ -23,6 +25,7 @@ from forebay.pipelines.sheets.db import grid as grids
 from forebay.pipelines.sheets.exports import ExportRequest, sheet_exports
 from forebay.pipelines.sheets.grid_files import GridFile
 from forebay.services.spreadsheets import FileFormat, escaped, unescaped
+from forebay.services.spreadsheets.csv_escaping import escape_records
 from tests.pipelines._sheets import OURS, Exports, Line, add_sheet, csv_cells, exporting, jsonl_cells, xlsx_cells
 
 FOUND = {
@@ -280,20 +283,27 @@ _LEADING = st.builds(str.__add__, st.text("';=+-@\t\r\n\uff1d\uff0b\uff0d\uff200
 
 @given(texts=st.lists(_TEXTS | _LEADING, min_size=1, max_size=50))
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_database_escapes_as_everything_else_does(
-    harmless: Callable[[list[str]], list[str]], texts: list[str]
+def test_files_of_the_database_are_escaped_as_everything_else_is(
+    database: psycopg.Connection[Any], texts: list[str]
 ) -> None:
-    made = harmless(texts)
-    assert made == [escaped(text) for text in texts]
-    assert [unescaped(text) for text in made] == texts
+    rows = "select place, '-5', t from unnest(%s::text[]) with ordinality o(t, place)"
+    with database.cursor() as cursor, cursor.copy(f"copy ({rows}) to stdout (format csv)", [texts]) as pieces:
+        block = b"".join(pieces)
+    made = list(csv.reader(io.StringIO(escape_records(block).decode(), newline="")))
+    assert made == [[str(place), "-5", escaped(text)] for place, text in enumerate(texts, 1)]
+    assert [unescaped(cell) for _, _, cell in made] == texts
+    by_database = database.execute(f"select forebay.harmless(t) from ({rows}) o order by place", [texts])
+    assert [cell for (cell,) in by_database] == [escaped(text) for text in texts]
 
 
 @pytest.fixture
-def harmless(dsn: str) -> Iterator[Callable[[list[str]], list[str]]]:
-    with psycopg.connect(dsn) as conn:
+def database(dsn: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(dsn, cursor_factory=psycopg.ClientCursor) as conn:
+        yield conn
 
-        def ask(texts: list[str]) -> list[str]:
-            sql = "select forebay.harmless(t) from unnest(%s::text[]) with ordinality o(t, place) order by place"
-            return [row[0] for row in conn.execute(sql, [texts])]
 
-        yield ask
+def test_records_that_need_no_escape_stay_as_they_are() -> None:
+    block = b'1,a,"b, -c;",,""\n2,it\'s,"x""y","a\nb",\n'
+    assert escape_records(block) is block
+    # Of the others, only the cells that need it change: an empty text stays quoted.
+    assert escape_records(block + b'3,"",-x,"=""\n",\n4,-5,a,,\n') == block + b'3,"",\'-x,"\'=""\n",\n4,-5,a,,\n'

@@ -222,7 +222,7 @@ async def test_a_file_that_did_not_come_whole(take: Taking) -> None:
     await take.conn.execute("delete from forebay.intake_part where start = 0")
     await take.bed.finish()
     sheet = await take.sheet(job)
-    assert sheet.problem == "rows.csv did not come whole: send it again"
+    assert sheet.problem == "rows.csv is incomplete: send it again"
 
 
 async def test_a_job_that_is_cancelled_takes_no_more_rows(take: Taking) -> None:
@@ -254,10 +254,10 @@ async def test_a_file_is_handed_in_once(take: Taking) -> None:
     owner_id = await take.conn.fetchval("select forebay.owner_id('ann')")
     half = await sheets.add(take.conn, owner_id, NewFile("b.csv", len(data)), FileTerms("april"))
     await take._put(half.reference, 0, data[:5])
-    with pytest.raises(ConflictError, match=r"^key: another process hands in the same file$"):
+    with pytest.raises(ConflictError, match=r"^key: another process uploads the same file$"):
         await submit_file(FILES, take.conn, store, "ann", file, FileTerms("april"))
     await take.conn.execute("select forebay.cancel($1)", half.job_id)
-    with pytest.raises(ConflictError, match=r"^key: the upload was given up$"):
+    with pytest.raises(ConflictError, match=r"^key: the upload was cancelled$"):
         await submit_file(FILES, take.conn, store, "ann", file, FileTerms("april"))
 
 
@@ -333,7 +333,7 @@ async def test_a_reader_that_was_overtaken_tries_again_and_loses_nothing(
     counters = await take.job(job)
     assert (counters["total"], counters["sealed"]) == (3, True)
     reasons = await take.conn.fetch("select reason from forebay.attempt where outcome = 'ERROR'")
-    assert [row["reason"].partition(":")[0] for row in reasons] == ["somebody else reads the same file"]
+    assert [row["reason"].partition(":")[0] for row in reasons] == ["another worker reads the same file"]
 
 
 async def test_rows_that_never_come_end_their_job(take: Taking) -> None:
@@ -342,7 +342,7 @@ async def test_rows_that_never_come_end_their_job(take: Taking) -> None:
     await take.bed.finish()
     counters = await take.job(job)
     assert (counters["state"], counters["sealed"], counters["error"]) == ("FAILED", True, 1)
-    assert [item["reason"] for item in await take.items(job)] == ["rows.csv did not come whole: send it again"]
+    assert [item["reason"] for item in await take.items(job)] == ["rows.csv is incomplete: send it again"]
 
 
 async def test_an_unexpected_error_ends_the_job_with_the_last_attempt(

@@ -221,6 +221,23 @@ async def test_a_declaration_that_is_wrong_stops_no_other_source(
         assert [row["name"] for row in schedules if row["name"].startswith("scan ")] == ["scan drop"]
 
 
+async def test_the_schedules_of_sources_remain_while_their_declarations_cannot_be_read(
+    dsn: str, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = declare(folder)
+    async with taking(dsn, tmp_path, declared):
+        pass
+    for turn, folder_of_sources, kept in ((1, tmp_path / "not mounted", ["scan drop"]), (2, tmp_path / "none", [])):
+        monkeypatch.setattr(sheet_scans, "schedules", [])  # as in a process that starts
+        (tmp_path / "none").mkdir(exist_ok=True)
+        settings = declared.model_copy(update={"sources": folder_of_sources})
+        async with taking(dsn, tmp_path, settings) as take:
+            take.bed.clock.advance(120 * turn)
+            await take.bed.worker._sweeper.tidy()
+            schedules = await take.conn.fetch("select name from forebay.schedule where name like 'scan %'")
+            assert [row["name"] for row in schedules] == kept
+
+
 async def test_a_path_of_any_length_is_taken_once(take: Taking) -> None:
     chosen = random.Random(5)  # what repeats itself would be packed, and fit into an index
     path = "/".join("".join(chosen.choices(string.ascii_letters + string.digits, k=199)) for _ in range(20))

@@ -280,7 +280,31 @@ class Bench:
             return await tasks.claim(conn, *args)
 
     def settle(self, worker: int, reports: Sequence[Report], step_of: Mapping[int, str], now: int) -> tasks.Settled:
-        """Settles; columns that would say the usual for all rows are left empty, as the worker does."""
+        columns = self._columns(reports, step_of, now)
+
+        async def work(conn: Connection) -> tasks.Settled:
+            return await tasks.settle(conn, worker, columns, stamp(now))
+
+        return self._on_connection(work)
+
+    def settle_and_submit(
+        self, worker: int, report: Report, step: str, new: tuple[Shape, int, str], now: int
+    ) -> tuple[tasks.Settled, list[int]]:
+        """Settles a task that submits a job (shape, value, owner) in the same transaction; also returns the job."""
+        columns, (shape, value, owner) = self._columns([report], {report.token: step}, now), new
+        sql = "select s.job_ids from forebay.submit_jobs($1, array[$2::jsonb], $3, now => $4) s"
+
+        async def work(conn: Connection) -> tuple[tasks.Settled, list[int]]:
+            async with conn.transaction():
+                made: list[int] = []
+                if await tasks.hold(conn, columns.tokens, columns.ns):
+                    made = await conn.fetchval(sql, shape.name, json.dumps(value), owner, stamp(now))
+                return await tasks.settle(conn, worker, columns, stamp(now)), made
+
+        return self._on_connection(work)
+
+    def _columns(self, reports: Sequence[Report], step_of: Mapping[int, str], now: int) -> tasks.Reports:
+        """Columns that would say the usual for all rows are left empty, as the worker does."""
         columns = tasks.Reports(
             tokens=[r.token for r in reports],
             ns=[r.n for r in reports],
@@ -294,11 +318,7 @@ class Bench:
             columns.ends_items = [r.ends_item for r in reports]
             columns.classes = [r.error_class for r in reports]
             columns.reasons = [None if r.error_class is None else "because" for r in reports]
-
-        async def work(conn: Connection) -> tasks.Settled:
-            return await tasks.settle(conn, worker, columns, stamp(now))
-
-        return self._on_connection(work)
+        return columns
 
     def heartbeat(self, worker: int, tokens: Sequence[int], seconds: float, now: int) -> dict[int, bool]:
         return self.run(tasks.renew_leases(self.pool, worker, tokens, [seconds] * len(tokens), stamp(now)))

@@ -11,22 +11,16 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, Phase, note, settings
+from hypothesis import note
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.properties._bench import Bench, Picture, stamp
 from tests.properties._checks import check, check_histories
+from tests.properties._machine import LEASE_S, When, drive, picks
 from tests.properties._model import Model
 from tests.properties._records import (
     MISSING,
@@ -44,18 +38,17 @@ from tests.properties._records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-P = ParamSpec("P")
+    from forebay.engine.db.tasks import Settled
+    from tests.properties._records import Settling
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 START = 1_893_499_200 * SECOND  # 2030-01-01 12:00 UTC
-LEASE_S = 60.0
 QUEUES = ("fast", "slow")
 STEPS = tuple(s.name for shape in SHAPES for s in shape.steps)
 
-picks = st.integers(0, 2**16)
 shapes = st.sampled_from([*(shape.name for shape in SHAPES), "gather"])
 owners = st.sampled_from(("ann", "ben"))
 keys = st.sampled_from((None, None, "k", "l"))
@@ -119,23 +112,7 @@ def ending(kind: str, token: int, n: int, now: int) -> Report:
     return made[kind]
 
 
-def when(
-    fits: Callable[[EngineMachine], object],
-) -> Callable[[Callable[Concatenate[EngineMachine, P], None]], Callable[Concatenate[EngineMachine, P], None]]:
-    """A rule that does nothing unless it fits. Hypothesis' own preconditions decide what it draws next, and must not
-    depend on a database, whose plans, and so the order in which it hands tasks out, change with its statistics."""
-
-    def guard(
-        rule: Callable[Concatenate[EngineMachine, P], None],
-    ) -> Callable[Concatenate[EngineMachine, P], None]:
-        @wraps(rule)
-        def guarded(self: EngineMachine, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            if fits(self):
-                rule(self, *args, **kwargs)
-
-        return guarded
-
-    return guard
+when: When[EngineMachine] = When()
 
 
 class EngineMachine(RuleBasedStateMachine):
@@ -317,6 +294,33 @@ class EngineMachine(RuleBasedStateMachine):
             report = ending(kinds[0], hand.token, n, self.tick())
             assert self._settle(worker, [report], {hand.token: hand.step}) == 0
 
+    @rule(pick=picks, name=shapes, late=st.sampled_from((False, False, True)))
+    @when(lambda self: self.open_jobs < 6)
+    def submit_from_a_step(self, pick: int, name: str, late: bool) -> None:
+        """A task ends and submits a job in one transaction: not if its report is stale, or its item has ended."""
+        held = [(w, h) for w in self.workers for h in (w.past if late else w.hands.values())]
+        if not held:
+            return
+        worker, hand = held[pick % len(held)]
+        n, now, value = (hand.open or hand.reported)[0], self.tick(), self._value()
+        report, lease = ending("done", hand.token, n, now), self.model.leases.get(hand.token)
+        is_held = lease is not None and n in lease.ns
+        parent = self.model.jobs[hand.job] if is_held else None
+        is_saved = parent is not None and parent.items[n].status == PENDING
+        owner = "ann" if parent is None else parent.owner
+        expected = self.model.settle(worker.id, [report], now)
+        new = (SHAPE[name], value, owner)
+        answer, made = self.bench.settle_and_submit(worker.id, report, hand.step, new, now)
+        self._check_settled(answer, expected)
+        assert len(made) == is_saved
+        for job_id in made:
+            self._submitted(Job(job_id, SHAPE[name], owner, 1, {1: Item(1, value)}), None)
+        if n in hand.open:
+            hand.open.remove(n)
+            hand.reported.append(n)
+        if not hand.open and hand.token in worker.hands:
+            worker.past.append(worker.hands.pop(hand.token))
+
     @rule(pick=picks, what=st.sampled_from(("heartbeat", "release", "crash", "steal")))
     @when(lambda self: any(w.hands for w in self.workers))
     def hold(self, pick: int, what: str) -> None:
@@ -403,10 +407,13 @@ class EngineMachine(RuleBasedStateMachine):
     def _settle(self, worker: Worker, reports: Sequence[Report], step_of: dict[int, str]) -> int:
         expected = self.model.settle(worker.id, reports, self.now)
         answer = self.bench.settle(worker.id, reports, step_of, self.now)
+        self._check_settled(answer, expected)
+        return answer.settled
+
+    def _check_settled(self, answer: Settled, expected: Settling) -> None:
         assert (answer.settled, sorted(answer.stale)) == (expected.settled, expected.stale)
         assert set(answer.finished_jobs) == expected.finished
         assert {self.bench.step(step) for step, _, _ in answer.woken} == {step for _, step in expected.woken}
-        return answer.settled
 
     # -- time and sweeps ----------------------------------------------------------------------------------------------
 
@@ -605,29 +612,16 @@ class EngineMachine(RuleBasedStateMachine):
         note(f"{len(self.model.jobs)} jobs, {self.model.tried.total()} attempts")
 
 
-_COMMON = settings(
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
-)
-
-
-def drive(dsn: str, how: settings) -> None:
+def _drive(dsn: str, examples: int, steps: int) -> None:
     with Bench(dsn) as bench:
-
-        class Machine(EngineMachine):
-            pass
-
-        Machine.bench = bench
-        run_state_machine_as_test(Machine, settings=how)
+        drive(EngineMachine, examples=examples, steps=steps, bench=bench)
 
 
 def test_the_engine_does_what_the_model_says(dsn: str) -> None:
-    drive(dsn, settings(_COMMON, max_examples=40, stateful_step_count=50))
+    _drive(dsn, examples=40, steps=50)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_the_engine_does_what_the_model_says_for_long(dsn: str) -> None:
-    drive(dsn, settings(_COMMON, max_examples=2000, stateful_step_count=100))
+    _drive(dsn, examples=2000, steps=100)

@@ -9,38 +9,40 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import partial, wraps
+from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec
+from typing import TYPE_CHECKING
 
-import asyncpg
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, invariant, rule
 
 from forebay.engine.db import order, registry, tasks
+from tests.properties._machine import (
+    CONNECTIONS,
+    LEASE_S,
+    TransactionMachine,
+    When,
+    drive,
+    picks,
+    report,
+    stays_open,
+    unless_refused,
+)
 from tests.properties._transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from datetime import datetime
 
     from forebay.db.pool import Connection
 
-P = ParamSpec("P")
 Place = tuple[int, int]  # a job and an item
 
-START = datetime(2030, 1, 1, 12, tzinfo=UTC)
-LEASE_S = 60.0
-CONNECTIONS = 3
 _TABLES = (
     "attempt", "dead_letter", "item", "job", "lane", "lease", "ready", "scheduled", "tally", "ordered_task",
     "busy_lane", "audit", "version_step", "step", "pipeline_version", "pipeline", "queue",
 )  # fmt: skip
 
-picks = st.integers(0, 2**16)
-stays_open = st.sampled_from((False, False, True))
 endings = st.lists(
     st.sampled_from(("done", "done", "done", "skip", "retry", "error", "error item", "snooze")), min_size=1, max_size=4
 )
@@ -76,30 +78,14 @@ class Worker:
     busy: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
 
-def when(
-    fits: Callable[[OrderMachine], object],
-) -> Callable[[Callable[Concatenate[OrderMachine, P], None]], Callable[Concatenate[OrderMachine, P], None]]:
-    """A rule that does nothing unless it fits: what Hypothesis draws must not depend on a database."""
-
-    def guard(rule: Callable[Concatenate[OrderMachine, P], None]) -> Callable[Concatenate[OrderMachine, P], None]:
-        @wraps(rule)
-        def guarded(self: OrderMachine, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            if fits(self):
-                rule(self, *args, **kwargs)
-
-        return guarded
-
-    return guard
+when: When[OrderMachine] = When()
 
 
-class OrderMachine(RuleBasedStateMachine):
-    """The rules; `transactions` are those of the test's database."""
-
-    transactions: ClassVar[Transactions]
+class OrderMachine(TransactionMachine):
+    """The rules."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.now = START
         self.moments = count(1)
         self.workers: list[Worker] = []
         self.ids = count(1)
@@ -110,8 +96,7 @@ class OrderMachine(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.transactions.reset()
-        self.transactions.execute("; ".join(f"delete from forebay.{name}" for name in _TABLES))
+        self._clear(_TABLES)
         options = {"after": [], "optional": False, "after_all": False, "max_attempts": 3, "max_expiries": 3}
         steps = [
             {"name": "sorted", "queue": "sorted", "ordered": True} | options,
@@ -121,43 +106,6 @@ class OrderMachine(RuleBasedStateMachine):
         version = self.transactions.run(registry.register(self.transactions.watcher, definition, self.now))
         self.steps = version.steps
         self.workers = [Worker(next(self.ids)) for _ in range(2)]
-
-    def tick(self, seconds: float = 0.001) -> datetime:
-        self.now += timedelta(seconds=seconds)
-        return self.now
-
-    # -- transactions -------------------------------------------------------------------------------------------------
-
-    def _run(
-        self,
-        name: str,
-        operation: Callable[[Connection], Any],
-        committed: Callable[[Any], None] = lambda _: None,
-        ended: Callable[[], None] = lambda: None,
-        *,
-        stays: bool = False,
-    ) -> None:
-        while None not in self.transactions.open:
-            self._end_some()
-        place = self.transactions.open.index(None)
-        self.transactions.begin(place, name, operation, committed, ended)
-        if not stays and self.transactions.can_end(place):
-            self.transactions.end(place, commit=True)
-
-    def _end_some(self) -> None:
-        places = [place for place in range(CONNECTIONS) if self.transactions.can_end(place)]
-        assert places, "all transactions wait for each other"
-        self.transactions.end(places[0], commit=True)
-
-    def _end_all(self) -> None:
-        while any(self.transactions.open):
-            self._end_some()
-
-    @rule(pick=picks, commit=st.sampled_from((True, True, False)))
-    def end(self, pick: int, commit: bool) -> None:
-        places = [place for place in range(CONNECTIONS) if self.transactions.can_end(place)]
-        if places:
-            self.transactions.end(places[pick % len(places)], commit=commit)
 
     # -- submit, order, claim, settle ---------------------------------------------------------------------------------
 
@@ -292,7 +240,7 @@ class OrderMachine(RuleBasedStateMachine):
             sql = "select forebay.reprocess($1, '{ERROR,SKIPPED,DONE}', now => $2)"
         else:
             sql = f"select forebay.{what}($1, now => $2)"
-        self._run(what, lambda conn: _unless_refused(conn, sql, job_id, now), stays=stays)
+        self._run(what, lambda conn: unless_refused(conn, sql, job_id, now), stays=stays)
 
     @rule(pick=picks, n=st.integers(1, 4), what=st.sampled_from(("cancel", "pause", "resume")), stays=stays_open)
     @when(lambda self: self.jobs)
@@ -305,7 +253,7 @@ class OrderMachine(RuleBasedStateMachine):
                 if task["scheduled"] and not task["has_place"]:
                     self.without_place.add((task["job_id"], task["n"]))
 
-        self._run(f"{what} item", lambda conn: _unless_refused(conn, sql, job_id, n, now), committed, stays=stays)
+        self._run(f"{what} item", lambda conn: unless_refused(conn, sql, job_id, n, now), committed, stays=stays)
 
     @rule(seconds=st.sampled_from((1.0, 61.0)), stays=stays_open)
     def sweep(self, seconds: float, stays: bool) -> None:
@@ -334,7 +282,7 @@ class OrderMachine(RuleBasedStateMachine):
             "select distinct s.job_id, s.first_n from forebay.scheduled s where s.run_at = 'infinity' order by 1, 2"
         ):
             self.transactions.run(
-                _unless_refused(
+                unless_refused(
                     self.transactions.watcher, "select forebay.resume_item($1, $2)", row["job_id"], row["first_n"]
                 )
             )
@@ -353,55 +301,22 @@ async def _call(conn: Connection, sql: str, now: datetime) -> None:
     await conn.fetch(f"select * from forebay.{sql}", now)
 
 
-async def _unless_refused(conn: Connection, sql: str, *args: object) -> None:
-    """An operator's request; that it does not fit the state of the job or the item is no failure."""
-    try:
-        async with conn.transaction():
-            await conn.execute(sql, *args)
-    except asyncpg.PostgresError as error:
-        if not (error.sqlstate or "").startswith("FB"):
-            raise
-
-
 def _report(reports: tasks.Reports, hand: tuple[int, int], kind: str) -> None:
     again = {"retry": 30.0, "snooze": 5.0}.get(kind)
     outcome = {"done": None, "skip": "SKIPPED", "snooze": "SNOOZED"}.get(kind, "ERROR")
-    reports.tokens.append(hand[0])
-    reports.ns.append(hand[1])
-    reports.results.append(None)
-    reports.elapsed.append(0.0)
-    reports.outcomes.append(outcome)
-    reports.retry_ins.append(again)
-    reports.count_as_attempts.append(outcome != "SNOOZED")
-    reports.ends_items.append(kind == "error item")
-    reports.classes.append("data" if outcome == "ERROR" else None)
-    reports.reasons.append("because" if outcome == "ERROR" else None)
+    report(reports, hand, outcome, again=again, ends_item=kind == "error item")
 
 
-_COMMON = settings(
-    deadline=None,
-    print_blob=True,
-    report_multiple_bugs=False,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
-
-
-def drive(dsn: str, how: settings) -> None:
+def _drive(dsn: str, examples: int, steps: int) -> None:
     with Transactions(dsn, CONNECTIONS) as transactions:
-
-        class Machine(OrderMachine):
-            pass
-
-        Machine.transactions = transactions
-        run_state_machine_as_test(Machine, settings=how)
+        drive(OrderMachine, examples=examples, steps=steps, transactions=transactions)
 
 
 def test_tasks_of_a_key_run_one_at_a_time_in_order(dsn: str) -> None:
-    drive(dsn, settings(_COMMON, max_examples=15, stateful_step_count=40))
+    _drive(dsn, examples=15, steps=40)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_tasks_of_a_key_run_one_at_a_time_in_order_for_long(dsn: str) -> None:
-    drive(dsn, settings(_COMMON, max_examples=2000, stateful_step_count=80))
+    _drive(dsn, examples=2000, steps=80)

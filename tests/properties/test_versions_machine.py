@@ -11,41 +11,44 @@ import json
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncpg
 import pytest
-from hypothesis import HealthCheck, Phase, note, settings
+from hypothesis import note
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import initialize, invariant, rule
 
 from forebay.engine.db import registry, tasks
 from tests.properties._committed import Committed, StepRow, check, look
+from tests.properties._machine import (
+    CONNECTIONS,
+    LEASE_S,
+    TransactionMachine,
+    When,
+    drive,
+    picks,
+    report,
+    stays_open,
+    unless_refused,
+)
 from tests.properties._releases import CHANGES, FIRST, PIPELINE, Change, Graph, Step, definition
 from tests.properties._transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from datetime import datetime
 
     from forebay.db.pool import Connection
 
-P = ParamSpec("P")
-
-START = datetime(2030, 1, 1, 12, tzinfo=UTC)
-LEASE_S = 60.0
 ADOPT_AFTER_S = 60.0
 LONG_S = 315_360_000.0
-CONNECTIONS = 3
 _TABLES = (
     "attempt", "dead_letter", "item", "job", "lane", "lease", "ready", "scheduled", "tally", "worker", "waiting",
     "kept_signal", "child_change", "busy_lane", "audit", "version_step", "step", "pipeline_version", "pipeline",
     "queue",
 )  # fmt: skip
 
-picks = st.integers(0, 2**16)
-stays_open = st.sampled_from((False, False, True))
 endings = st.lists(
     st.sampled_from(("done", "done", "done", "skip", "retry", "error", "error item", "snooze", "wait", "map")),
     min_size=1,
@@ -75,32 +78,14 @@ class Hand:
     result_name: str  # of the step in the version of the job
 
 
-def when(
-    fits: Callable[[VersionsMachine], object],
-) -> Callable[[Callable[Concatenate[VersionsMachine, P], None]], Callable[Concatenate[VersionsMachine, P], None]]:
-    """A rule that does nothing unless it fits: what Hypothesis draws must not depend on a database."""
-
-    def guard(
-        rule: Callable[Concatenate[VersionsMachine, P], None],
-    ) -> Callable[Concatenate[VersionsMachine, P], None]:
-        @wraps(rule)
-        def guarded(self: VersionsMachine, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            if fits(self):
-                rule(self, *args, **kwargs)
-
-        return guarded
-
-    return guard
+when: When[VersionsMachine] = When()
 
 
-class VersionsMachine(RuleBasedStateMachine):
-    """The rules; `transactions` are those of the test's database."""
-
-    transactions: ClassVar[Transactions]
+class VersionsMachine(TransactionMachine):
+    """The rules."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.now = START
         self.releases: list[Graph] = [FIRST]
         self.bits: dict[str, int] = {}  # of steps, by their id
         self.workers: list[Worker] = []
@@ -113,56 +98,12 @@ class VersionsMachine(RuleBasedStateMachine):
     @initialize(size=st.integers(1, 4), changes=st.lists(st.tuples(picks, st.sampled_from(CHANGES)), max_size=3))
     def begin(self, size: int, changes: list[tuple[int, Change]]) -> None:
         """A job of the first release, in which some releases have followed since."""
-        self.transactions.reset()
-        self.transactions.execute("; ".join(f"delete from forebay.{name}" for name in _TABLES))
+        self._clear(_TABLES)
         self._start(0, stays=False)
         self._submit(size, stays=False)
         for pick, change in changes:
             self._start(self._release(self.releases[-1], pick, change), stays=False)
         self.agrees()
-
-    def tick(self, seconds: float = 0.001) -> datetime:
-        self.now += timedelta(seconds=seconds)
-        return self.now
-
-    # -- transactions -------------------------------------------------------------------------------------------------
-
-    def _run(
-        self,
-        name: str,
-        operation: Callable[[Connection], Any],
-        committed: Callable[[Any], None] = lambda _: None,
-        ended: Callable[[], None] = lambda: None,
-        *,
-        stays: bool = False,
-    ) -> None:
-        """Runs an operation in a transaction of its own; one that stays open is ended by another rule."""
-        place = self._free_place()
-        self.transactions.begin(place, name, operation, committed, ended)
-        if not stays and self.transactions.can_end(place):
-            self.transactions.end(place, commit=True)
-
-    def _free_place(self) -> int:
-        """A connection without a transaction; when there is none, transactions end."""
-        while None not in self.transactions.open:
-            self._end_some()
-        return self.transactions.open.index(None)
-
-    def _end_some(self) -> None:
-        places = [place for place in range(CONNECTIONS) if self.transactions.can_end(place)]
-        assert places, "all transactions wait for each other"
-        self.transactions.end(places[0], commit=True)
-        self.agrees()
-
-    def _end_all(self) -> None:
-        while any(self.transactions.open):
-            self._end_some()
-
-    @rule(pick=picks, commit=st.sampled_from((True, True, False)))
-    def end(self, pick: int, commit: bool) -> None:
-        places = [place for place in range(CONNECTIONS) if self.transactions.can_end(place)]
-        if places:
-            self.transactions.end(places[pick % len(places)], commit=commit)
 
     # -- releases and workers -----------------------------------------------------------------------------------------
 
@@ -439,21 +380,14 @@ class VersionsMachine(RuleBasedStateMachine):
             args.append(["DONE", "ERROR", "SKIPPED", "NOT_FOUND"])
         slots = ", ".join(f"${k}" for k in range(1, len(args) + 1))
 
-        async def do(conn: Connection) -> Any:
-            try:
-                async with conn.transaction():  # a refusal leaves the transaction usable
-                    return await conn.fetchval(f"select forebay.{verb}({slots}, now => ${len(args) + 1})", *args, now)
-            except asyncpg.PostgresError as error:
-                if not (error.sqlstate or "").startswith("FB"):
-                    raise
-                return 0
+        sql = f"select forebay.{verb}({slots}, now => ${len(args) + 1})"
 
         def committed(answer: Any) -> None:
             if verb == "reprocess" and answer:
                 self.reopened[job] += 1
                 self.results = {place for place in self.results if place[0] != job}
 
-        self._run(verb, do, committed, stays=stays)
+        self._run(verb, lambda conn: unless_refused(conn, sql, *args, now), committed, stays=stays)
 
     @rule(key=st.sampled_from(("0", "1")), stays=stays_open)
     def signal(self, key: str, stays: bool) -> None:
@@ -553,42 +487,21 @@ def _report(reports: tasks.Reports, hand: Hand, kind: str) -> None:
     """The end of a task as a worker reports it."""
     again = {"retry": 30.0, "snooze": 5.0, "wait": 600.0, "map": LONG_S, "await": LONG_S}.get(kind)
     outcome = {"done": None, "skip": "SKIPPED"}.get(kind, "SNOOZED" if kind in _LATER else "ERROR")
-    reports.tokens.append(hand.lease.token)
-    reports.ns.append(hand.n)
-    reports.results.append(json.dumps({hand.result_name: hand.lease.token}) if kind == "done" else None)
-    reports.elapsed.append(0.0)
-    reports.outcomes.append(outcome)
-    reports.retry_ins.append(again)
-    reports.count_as_attempts.append(outcome != "SNOOZED")
-    reports.ends_items.append(kind == "error item")
-    reports.classes.append("data" if outcome == "ERROR" else None)
-    reports.reasons.append("because" if outcome == "ERROR" else None)
+    result = json.dumps({hand.result_name: hand.lease.token}) if kind == "done" else None
+    place = (hand.lease.token, hand.n)
+    report(reports, place, outcome, result=result, again=again, ends_item=kind == "error item")
 
 
-_COMMON = settings(
-    deadline=None,
-    print_blob=True,
-    report_multiple_bugs=False,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
-)
-
-
-def drive(dsn: str, how: settings) -> None:
+def _drive(dsn: str, examples: int, steps: int) -> None:
     with Transactions(dsn, CONNECTIONS) as transactions:
-
-        class Machine(VersionsMachine):
-            pass
-
-        Machine.transactions = transactions
-        run_state_machine_as_test(Machine, settings=how)
+        drive(VersionsMachine, examples=examples, steps=steps, transactions=transactions)
 
 
 def test_jobs_survive_every_change_of_their_pipeline(dsn: str) -> None:
-    drive(dsn, settings(_COMMON, max_examples=20, stateful_step_count=40))
+    _drive(dsn, examples=20, steps=40)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_jobs_survive_every_change_of_their_pipeline_for_long(dsn: str) -> None:
-    drive(dsn, settings(_COMMON, max_examples=2000, stateful_step_count=80))
+    _drive(dsn, examples=2000, steps=80)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from forebay.runner import scheduling
 from forebay.runner.availability import available, sandbox_for
 from forebay.runner.process import GuardedCommand, GuardedProcess
 from forebay.runner.spec import ResourceLimits
@@ -71,3 +74,47 @@ async def test_long_calls_leave_the_processor_to_others() -> None:
     how, lines = await _run("/bin/sh", "-c", f"nice; while [ $(nice) -lt {min(19, ours + 15)} ]; do :; done; nice")
     assert how == "exit 0"
     assert list(map(int, lines)) == [min(19, ours + 5), min(19, ours + 15)]
+
+
+_SPIN = """
+import os, threading
+def spin():
+    me = threading.get_native_id()
+    while os.getpriority(os.PRIO_PROCESS, me) < {nice}:
+        pass
+spinning = threading.Thread(target=spin)
+spinning.start()
+spinning.join()
+"""
+
+
+async def test_all_threads_of_a_long_call_leave_the_processor_to_others() -> None:
+    nice = min(19, os.getpriority(os.PRIO_PROCESS, 0) + scheduling.NICE_LONG)
+    how, _ = await _run("/usr/bin/env", "python3", "-ISc", _SPIN.format(nice=nice))
+    assert how == "exit 0"
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="the kernel does not group sessions")
+async def test_a_long_call_leaves_the_processor_to_other_sessions() -> None:
+    """Where the kernel groups processes by session, the niceness of a process counts only within its session."""
+    base = scheduling._session_niceness(os.getpid())
+    script = "cat /proc/self/autogroup; until grep -q 'nice {0}$' /proc/self/autogroup; do :; done"
+    how, lines = await _run("/bin/sh", "-c", script.format(min(19, base + scheduling.NICE_LONG)))
+    assert how == "exit 0"
+    assert lines[0].endswith(f"nice {min(19, base + scheduling.NICE)}")
+
+
+def test_the_session_of_a_process_is_lowered_and_raised_again() -> None:
+    child = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
+    try:
+        base, has_groups = scheduling._session_niceness(os.getpid()), scheduling._set_session(child.pid, 0)
+        niceness = scheduling.Niceness(os.getpid())
+        niceness.lower([child.pid])
+        lowered = base + scheduling.NICE_LONG if has_groups else 0
+        assert (scheduling._session_niceness(child.pid), niceness.is_lowered) == (lowered, True)
+        niceness.raise_again([child.pid])
+        raised = base + scheduling.NICE if has_groups else 0
+        assert (scheduling._session_niceness(child.pid), niceness.is_lowered) == (raised, False)
+    finally:
+        child.kill()
+        child.wait()

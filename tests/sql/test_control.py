@@ -454,7 +454,19 @@ async def test_the_middle_of_a_scheduled_run_is_cut_out(db: Db) -> None:
     assert await db.one("select count(distinct run_at) from forebay.scheduled") == 1
 
 
-@pytest.mark.parametrize("verb", ["pause_item", "resume_item", "cancel_item"])
+async def test_one_item_of_a_scheduled_run_starts_before_its_time(db: Db) -> None:
+    job = await db.submit(3, run_at=db.now + timedelta(hours=1))
+    assert await do(db, "start_item", job, 2) is True
+    assert await do(db, "start_item", job, 2) is False, "it is due already"
+    await db.one("select moved from forebay.promote($1)", db.now)
+    assert await db.runs() == [("a", 2, 2, 0)]
+    assert await db.runs("scheduled") == [("a", 1, 1, 0), ("a", 3, 3, 0)]
+    assert await db.audit() == [("bob", "start_item")]
+    await do(db, "pause_item", job, 3)
+    assert await do(db, "start_item", job, 3) is False, "somebody has paused it"
+
+
+@pytest.mark.parametrize("verb", ["pause_item", "resume_item", "start_item", "cancel_item"])
 async def test_items_that_cannot_be_meant(db: Db, verb: str) -> None:
     job = await db.submit()
     with refused("FB004", f"n: job {job} has no item 2"):
@@ -622,9 +634,58 @@ async def test_a_reprocess_waits_for_the_end_of_the_last_item_and_takes_its_cons
     assert (await db.job(job))["state"] == "DONE"
 
 
+async def test_a_reprocess_waits_for_a_claim_and_takes_what_that_leaves(db: Db) -> None:
+    """The run of two items is cut to one by the claim: the rest must not run beside what runs again."""
+    job = await db.submit(2)
+    other = await asyncpg.connect(db.dsn)
+    async with other.transaction():
+        await Db(other, db.dsn).claim("a", 1)
+        assert await do(db, "cancel", job) is True
+        reprocessing = asyncio.create_task(do(db, "reprocess", job, ["SKIPPED"]))
+        await _waits_for_a_lock(other)
+    assert await reprocessing == 2
+    await other.close()
+    assert await db.runs() == [("a", 1, 2, 0)]
+    assert await db.one("select count(*) from forebay.lease") == 0
+
+
 async def _waits_for_a_lock(conn: asyncpg.Connection[asyncpg.Record]) -> None:
     while not await conn.fetchval("select exists (select from pg_locks where not granted)"):  # noqa: ASYNC110 - in the server
         await asyncio.sleep(0.01)
+
+
+async def test_a_settle_locks_leases_in_the_order_in_which_others_do(db: Db) -> None:
+    """The first lease is cut, the second ends: nobody who locks both, as a cancel does, may hold the one in between."""
+    await db.submit(4)
+    first, second = [*await db.claim("a", 2), *await db.claim("a", 2)]
+    assert first["token"] < second["token"]
+    other = await asyncpg.connect(db.dsn)
+    async with other.transaction():
+        lock = "select from forebay.lease where token = $1 for update"
+        await other.execute(lock, first["token"])
+        settling = asyncio.create_task(db.settle([first, second], ns=[2, 3, 4]))
+        await _is_blocked(db, other)
+        await other.execute(lock, second["token"])
+    assert (await settling)["settled"] == 3
+    await other.close()
+    assert await db.one("select count(*) from forebay.lease") == 1
+
+
+async def test_an_item_is_cancelled_while_another_branch_of_it_is_settled(db: Db) -> None:
+    await db.register(step("x"), step("y"), name="q")
+    job = await db.submit(2, pipeline="q")
+    await db.claim("x")
+    branch = await db.claim("y")
+    other = await asyncpg.connect(db.dsn)
+    async with other.transaction():
+        await other.execute("select from forebay.lease where token = $1 for update", branch[0]["token"])
+        cancelling = asyncio.create_task(do(db, "cancel_item", job, 1))
+        await _is_blocked(db, other)
+        await Db(other, db.dsn).settle(branch)
+    assert await cancelling is True
+    await other.close()
+    assert await db.counters(job) == (0, 1, 0, 0)
+    assert await db.one("select array_agg(ns::text) from forebay.lease") == ["{[2,3)}"]
 
 
 async def test_a_parked_queue_is_probed_with_one_task_at_a_time(db: Db) -> None:

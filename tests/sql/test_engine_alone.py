@@ -57,11 +57,11 @@ async def test_it_needs_no_role_no_extension_and_no_table_of_the_service(own_sch
     assert await conn.fetchval("select array_agg(extname::text) from pg_extension") == ["plpgsql"]
     tables = "from pg_class where relnamespace = 'forebay'::regnamespace and relkind in ('r', 'p')"
     assert set(await conn.fetchval(f"select array_agg(relname::text) {tables}")) == {
-        "attempt", "attempt_default", "audit", "busy_lane", "child_change", "dead_letter", "deleted_jobs", "item",
-        "job", "kept_signal", "lane", "lease", "migration", "ordered_task", "owner", "part", "part_routine", "pipeline",
-        "pipeline_version", "queue",
-        "rate_limit", "ready", "schedule", "scheduled", "slot_lease", "slot_limit", "step", "tally", "throttled_task",
-        "version_step", "waiting", "worker",
+        "attempt", "attempt_default", "audit", "busy_lane", "child_change", "controller_sample", "dead_letter",
+        "deleted_jobs", "item", "job", "kept_signal", "lane", "lease", "migration", "ordered_task", "owner",
+        "owner_sample", "part", "part_routine", "pipeline", "pipeline_version", "queue", "rate_limit", "ready",
+        "schedule", "scheduled", "slot_lease", "slot_limit", "step", "tally", "throttled_task", "version_step",
+        "waiting", "worker",
     }  # fmt: skip
     assert await conn.fetchval(f"select count(*) {tables} and (relrowsecurity or relacl is not null)") == 0
     assert await conn.fetchval("select count(*) from pg_policies where schemaname = 'forebay'") == 0
@@ -89,6 +89,7 @@ async def test_work_is_done(own_schema: str) -> None:
             assert (await bed.job(waiting)).state == "CANCELLED"
             await bed.worker._sweeper.tidy()
             await bed.worker._sweeper.retain()
+            await bed.worker._sweeper.sample()
             for view in ("items", "jobs", "queue_depth", "totals", "last_hour", "dead_letters", "attempts", "workers"):
                 assert await conn.fetch(f"select * from forebay.{view}") != []
 

@@ -66,4 +66,4 @@ async def test_a_page_of_a_search_reads_its_rows_by_their_numbers(conn: asyncpg.
 async def test_a_few_errors_are_found_by_their_own_index(conn: asyncpg.Connection[Any]) -> None:
     nodes = await _plan(conn, await _filled(conn), "plain", 0, 10_000, ["ERROR", "NOT_FOUND"], [])
     (scan,) = [node for node in nodes if node.get("Relation Name") == "item"]
-    assert (scan["Index Name"], scan["Actual Rows"]) == ("item_failed", 10)
+    assert (scan["Index Name"], scan["Actual Rows"]) == ("item_verdict", 10)

@@ -119,6 +119,14 @@ async def test_an_expired_lease_returns_its_tasks_one_by_one_and_unspent(db: Db)
     assert (await db.settle([lease], ns=[1]))["stale_ns"] == [1]
 
 
+async def test_expire_reads_leases_from_a_token_on(db: Db) -> None:
+    await db.submit(2)
+    low, high = [lease["token"] for _ in range(2) for lease in await db.claim("a", quota=1)]
+    db.after(seconds=60)
+    expire_from = "select leases from forebay.expire($1, first_token => $2)"
+    assert [await db.one(expire_from, db.now, token) for token in (high + 1, high, low)] == [0, 1, 1]
+
+
 async def test_expire_takes_no_more_leases_than_told(db: Db) -> None:
     await db.submit(3)
     for _ in range(3):
@@ -164,6 +172,24 @@ async def test_one_task_at_its_limit_does_not_take_the_others_of_its_lease_along
     assert await lose(db, 1) == (1, 1, 2, 0)
     assert await db.runs() == [("a", 2, 2, 0)]
     assert await db.counters(job) == (0, 0, 0, 2)
+
+
+async def test_tasks_that_are_lost_for_the_third_time_come_back_one_after_the_other(db: Db) -> None:
+    await db.register(step("a", max_expiries=20), step("b", "a"))
+    await db.submit(30)
+    for _ in range(2):
+        await db.claim("a")
+        db.after(seconds=60)
+        await expire(db)
+        assert await db.one("select count(*) from forebay.scheduled") == 0
+    await db.submit(1)
+    await db.claim("a")
+    db.after(seconds=60)
+    assert (await expire(db))[:3] == (31, 31, 0)
+    assert len(await db.runs()) == 1, "the one that was lost for the first time"
+    times = [row["run_at"] for row in await db.fetch("select run_at from forebay.scheduled order by first_n")]
+    assert len(set(times)) == 30
+    assert db.now < min(times) <= max(times) <= db.now + timedelta(seconds=10)
 
 
 async def test_losses_before_a_task_last_ended_do_not_count(db: Db) -> None:

@@ -84,3 +84,30 @@ async def test_what_jobs_are_about(planned: Explained) -> None:
         plans = await plans_of(planned, sheets("list_sheets_of_jobs"), jobs, work)
         assert_indexed(plans)
         assert rows_read(plans, "item") == items
+
+
+async def test_the_files_of_an_owner(planned: Explained) -> None:
+    """Owner 7 has 300 of 6,000 files; every third is a picture, and the next one its thumbnail."""
+    await planned.db.execute(
+        """with stored as (
+               insert into forebay.blob (sha256, size, media_type)
+               select sha256(n::text::bytea), 1, 'image/webp' from generate_series(1, 6000) n returning sha256
+           ), made as (
+               insert into forebay.file (id, owner_id, sha256, name, media_type)
+               select n, case when n <= 300 then 7 else 8 end, sha256(n::text::bytea), 'a.webp', 'image/webp'
+               from generate_series(1, 6000) n
+           )
+           select"""
+    )
+    await planned.db.execute(
+        """insert into forebay.picture (file_id, owner_id, width, height, blurhash, widths, thumbnail_ids)
+           select f.id, f.owner_id, 9, 9, '', '{4}', array[f.id + 1] from forebay.file f where f.id % 3 = 1"""
+    )
+    await planned.db.execute("vacuum analyze forebay.blob, forebay.file, forebay.picture")
+    storage = statements("forebay.storage")
+    rows = await planned.db.fetch(storage("list_files"), 7, 100, 20)
+    assert [row["id"] for row in rows] == [n for n in range(101, 132) if n % 3 != 2][:20]
+    plans = await plans_of(planned, storage("list_files"), 7, 100, 20)
+    assert rows_read(plans, "file") <= 35
+    assert rows_read(plans, "blob") <= 35
+    assert rows_read(plans, "picture") <= 12  # those whose thumbnails are among the files, and not all of the owner

@@ -318,7 +318,7 @@ async def test_what_others_built_upon_is_not_dropped(dsn: str, monkeypatch: pyte
     await conn.execute("create function forebay.describe_lanes(lanes bigint[]) returns int language sql as 'select 1'")
     await conn.execute("create view public.mine as select * from forebay.jobs")
     monkeypatch.setattr(SchemaPart, "digest", "changed")
-    with pytest.raises(SchemaError, match=r"view mine depends on view jobs; drop that, migrate, and make it anew"):
+    with pytest.raises(SchemaError, match=r"view mine depends on view jobs; drop that, migrate, and create it again"):
         await migrate(dsn)
     assert await conn.fetchval("select count(*) from public.mine") == 0
     await conn.execute("drop view public.mine")

@@ -22,8 +22,10 @@ async def long_job(db: Db) -> int:
     await db.register(step("a"))
     job = await db.submit(60_000)
     await db.execute(
-        """update forebay.item set status = case when n % 1000 = 0 then 'ERROR' else 'DONE' end::forebay.item_status
-           where job_id = $1 and n <= 20000""",
+        """update forebay.item i set status = s.status, verdict = s.status
+           from (select n, case when n % 1000 = 0 then 'ERROR' else 'DONE' end::forebay.item_status as status
+                 from generate_series(1, 20000) n) s
+           where i.job_id = $1 and i.n = s.n""",
         job,
     )
     await db.execute(
@@ -52,6 +54,18 @@ async def all_pages(db: Db, job: int, statuses: list[str] | None, size: int) -> 
     return seen
 
 
+async def pages_before(db: Db, job: int, before: int, statuses: list[str] | None, size: int) -> list[int]:
+    seen: list[int] = []
+    at: int | None = before
+    while at is not None:
+        found = await db.row(
+            "select * from forebay.find_items_before($1, $2, $3::forebay.item_status[], $4)", job, at, statuses, size
+        )
+        seen += found["ns"]
+        at = found["next_before"]
+    return seen[::-1]
+
+
 async def buffers(db: Db, sql: str, *args: object) -> int:
     text = await db.one(f"explain (analyze, buffers, format json) {sql}", *args)
     plan: dict[str, Any] = json.loads(text)[0]["Plan"]
@@ -64,6 +78,15 @@ async def test_pages_are_complete_and_in_order(db: Db, long_job: int) -> None:
     assert await all_pages(db, long_job, ["ERROR", "DONE"], 3000) == list(range(1, 20_001))
     assert await all_pages(db, long_job, OPEN, 7000) == list(range(20_001, 60_001))
     assert await all_pages(db, long_job, ["SKIPPED"], 7) == []
+
+
+async def test_pages_go_backward_as_well(db: Db, long_job: int) -> None:
+    assert await pages_before(db, long_job, 60_001, None, 7000) == list(range(1, 60_001))
+    assert await pages_before(db, long_job, 18_500, FAILED, 7) == list(range(1000, 18_001, 1000))
+    assert await pages_before(db, long_job, 20_001, ["ERROR", "DONE"], 3000) == list(range(1, 20_001))
+    assert await pages_before(db, long_job, 40_000, OPEN, 7000) == list(range(20_001, 40_000))
+    assert await pages_before(db, long_job, 60_001, ["SKIPPED"], 7) == []
+    assert await pages_before(db, long_job, 1, None, 7) == []
 
 
 async def test_processing_is_told_from_pending(db: Db, long_job: int) -> None:
@@ -85,6 +108,20 @@ async def test_a_deep_page_costs_what_the_first_does(db: Db, long_job: int, stat
     first = await buffers(db, sql, long_job, 0, statuses)
     for deep in (19_000, 40_000, 59_900):
         assert await buffers(db, sql, long_job, deep, statuses) <= 2 * first
+    back = "select * from forebay.find_items_before($1, $2, $3::forebay.item_status[], 10)"
+    await buffers(db, back, long_job, 60_000, statuses)
+    for deep in (18_000, 40_000, 60_000):
+        assert await buffers(db, back, long_job, deep, statuses) <= 2 * first
+
+
+async def test_a_page_reads_no_further_than_it_is_long(db: Db, long_job: int) -> None:
+    sql = "select * from forebay.find_items($1, $2, $3::forebay.item_status[], 10)"
+    back = "select * from forebay.find_items_before($1, $2, $3::forebay.item_status[], 10)"
+    pages = [(sql, 0, "DONE"), (sql, 0, "PENDING"), (back, 20_001, "DONE"), (back, 60_001, "PENDING")]
+    for query, start, status in pages:
+        await buffers(db, query, long_job, start, [status])  # catalogues and plans are looked up once
+        read = await buffers(db, query, long_job, start, [status])
+        assert read <= (80 if status == "DONE" else 300), (query, status)  # leases are looked up for what is pending
 
 
 async def test_pending_pages_of_all_jobs(db: Db, long_job: int) -> None:

@@ -149,3 +149,23 @@ async def test_the_time_of_throttling_is_carried_along(db: Db) -> None:
     db.after(seconds=10)
     assert await throttled(2) == 0
     assert await db.one("select count(*) from forebay.throttled_task") == 1
+
+
+async def test_the_end_of_an_item_that_is_done_writes_to_no_index_of_items(db: Db) -> None:
+    await db.register(step("x"))
+    await db.submit(200)
+    async with db.conn.transaction():
+        await db.settle(await db.claim("x"))
+        changed = "select pg_stat_get_xact_tuples_updated(t), pg_stat_get_xact_tuples_hot_updated(t)"
+        (row,) = await db.fetch(f"{changed} from (select 'forebay.item'::regclass::oid as t) t")
+    assert tuple(row) == (200, 200)
+
+
+async def test_a_report_about_a_task_that_its_lease_no_longer_has_is_stale(db: Db) -> None:
+    await db.register(step("x"))
+    await db.submit(2)
+    (lease,) = await db.claim("x")
+    await db.settle([lease], ns=[1])
+    again = await db.settle([lease], ns=[1])
+    assert (again["settled"], again["stale_ns"]) == (0, [1])
+    assert await _ns(db, lease["token"]) == [(2, 3)]

@@ -8,6 +8,8 @@ import pytest
 
 from tests.sql._db import Db, step
 
+_NEXT = timedelta(microseconds=1)
+
 
 @pytest.fixture(autouse=True)
 async def pipeline(db: Db) -> None:
@@ -43,3 +45,25 @@ async def test_a_start_by_the_clock_of_an_old_worker_is_no_negative_duration(db:
     now = int(db.now.timestamp() * 1e6)
     await _settle(db, "settle_packed", f"{now - 250_000},{now + 3_600_000_000}")
     assert await _durations(db) == [timedelta(seconds=0.25), timedelta(0)]
+
+
+async def test_a_settle_that_began_earlier_does_not_set_times_back(db: Db) -> None:
+    """It waited for the row of the job, which a settle that began later has updated."""
+    job = await db.submit(2)
+    leases = await db.claim("a")
+    later = db.after(seconds=5)
+    await db.settle(leases, ns=[1])
+    db.now -= timedelta(seconds=5)
+    await db.settle(leases, ns=[2])
+    assert (await db.job(job))["updated_at"] == later + _NEXT
+
+
+async def test_the_item_of_two_steps_that_end_at_the_same_time_keeps_the_later_time(db: Db) -> None:
+    await db.register(step("a"), step("b"))
+    job = await db.submit()
+    first, second = await db.claim("a"), await db.claim("b")
+    later = db.after(seconds=5)
+    await db.settle(first)
+    db.now -= timedelta(seconds=5)
+    await db.settle(second)
+    assert (await db.item(job))["updated_at"] == later + _NEXT

@@ -76,13 +76,16 @@ async def test_queue_depth_counts_tasks_exactly(db: Db) -> None:
     (lease,) = await db.claim("a", 4)
     await db.settle([lease], ns=[2])
     await db.execute("select forebay.pause_item($1, 6)", lease["job_id"])
-    await db.execute("select forebay.park_queue('slow', 'no key', null)")
     await db.execute("select forebay.pause_queue('a')")
+    await db.execute("select forebay.park_queue('slow', 'no key', $1)", db.now + timedelta(seconds=30))
     a, b = await view(db, "queue_depth")
     counts = ("pipeline", "step", "queue", "ready", "scheduled", "leased", "on_hold", "paused", "parked")
     assert only(a, *counts) == ("p", "a", "a", 5, 7, 3, 2001, True, None)
     assert only(b, *counts) == ("p", "b", "slow", 1, 0, 0, 0, False, "no key")
     assert a["next_at"] == db.now + timedelta(hours=1)
+    assert b["probe_at"] == db.now + timedelta(seconds=30)
+    oldest = await db.conn.fetchval("select created_at from forebay.job where id = $1", lease["job_id"])
+    assert (a["oldest_at"], b["oldest_at"]) == (oldest, oldest)  # not that of the paused job
 
 
 async def test_the_last_hour(db: Db) -> None:

@@ -172,7 +172,7 @@ def test_two_packages_with_a_name_in_common_are_named(installed: Installed) -> N
 def test_pages_link_to_those_of_packages(installed: Installed) -> None:
     installed.add("jots", {"__init__.py": manifest("jots", 'page_links={"/jots": "Jots & more"}')})
     text = bytes(page("sign_in", "Sign in").body).decode()
-    assert '<nav><a href="/bookmarks/add">Save a link</a> · <a href="/jots">Jots &amp; more</a> · <a href=' in text
+    assert '<nav><a href="/save">Save a link</a> · <a href="/jots">Jots &amp; more</a> · <a href=' in text
 
 
 def test_what_a_reprocess_takes_is_in_the_schema() -> None:

@@ -16,7 +16,8 @@ from forebay.base_settings import PackageSettings
 from forebay.errors import ConfigError, classify_error
 from forebay.packages import settings_classes
 from forebay.pipelines.sheets.settings import SheetsSettings
-from forebay.settings import Settings, days_by_name
+from forebay.setting_formats import days_by_name
+from forebay.settings import Settings
 from forebay.types import ErrorClass
 
 

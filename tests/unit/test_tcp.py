@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Any, cast
 
-from forebay.db.measured_pool import open_measured_pool
+from forebay.db.fair_pool import open_fair_pool
 from forebay.db.pool import connect, open_pool
 from forebay.db.tcp import DEAD_AFTER, TcpConnection, detect_dead_peer
 
@@ -30,7 +30,7 @@ async def test_all_connections_have_it(dsn: str) -> None:
     await conn.close()
     for opening in (
         open_pool(dsn, size=1, name="test"),
-        open_measured_pool(dsn, size=1, name="test", prepared=True, timeout=60),
+        open_fair_pool(dsn, size=1, name="test", prepared=True, timeout=60),
     ):
         async with await opening as pool, pool.acquire() as proxy:
             assert type(cast("Any", proxy)._con) is TcpConnection

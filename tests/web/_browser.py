@@ -9,12 +9,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, Response
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, Request, Response
+
+from tests.cli._run import until
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -35,11 +38,22 @@ _MAX_SHIFT = 0.02
 # Runs before the page's own scripts: what the policy forbade, and what moved without being asked to.
 _WATCH = """
 window.__violations = [];
-window.__shift = 0;
+window.__shift = window.__shiftOfAll = 0;
+window.__moved = [];
 document.addEventListener("securitypolicyviolation", event =>
   window.__violations.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sample}`));
 new PerformanceObserver(list => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.__shift += entry.value;
+  for (const entry of list.getEntries()) {
+    window.__shiftOfAll += entry.value;
+    if (entry.hadRecentInput) continue;
+    window.__shift += entry.value;
+    for (const {node, previousRect: from, currentRect: to} of entry.sources) {
+      const element = node instanceof Element ? node : node?.parentElement;
+      const [name] = (element?.outerHTML ?? "an element that is gone").match(/^[^>]{0,120}/);
+      window.__moved.push(`${name}> from ${from.x},${from.y} ${from.width}x${from.height}`
+        + ` to ${to.x},${to.y} ${to.width}x${to.height} in ${location.pathname}`);
+    }
+  }
 }).observe({type: "layout-shift", buffered: true});
 """
 
@@ -54,8 +68,9 @@ def require() -> str:
     pytest.skip(reason)
 
 
+@cache
 def build() -> None:
-    """Bring src/forebay/web up to date."""
+    """Bring src/forebay/web up to date, once in a test process."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "web.py"), "build"], capture_output=True, text=True, check=False
     )
@@ -64,6 +79,11 @@ def build() -> None:
 
 def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=require(), args=list(_FLAGS))
+
+
+@cache
+def _axe() -> str:
+    return AXE.read_text("utf-8")
 
 
 @dataclass
@@ -97,12 +117,17 @@ class Watched:
             self.complaints += [f"policy: {each}" for each in self.page.evaluate("window.__violations ?? []")]
             shift: float = self.page.evaluate("window.__shift ?? 0")
             if shift > _MAX_SHIFT and not self.ignores_shift:
-                self.complaints.append(f"layout shift of {shift:.3f}")
+                moved: list[str] = self.page.evaluate("window.__moved")
+                self.complaints.append("\n  ".join([f"layout shift of {shift:.3f}:", *moved]))
         assert not self.complaints, "\n".join(self.complaints)
+
+    def moves_little(self, *, since: float = 0) -> None:
+        """Hardly anything has moved since then, not even soon after input: on a slow machine, that is not soon."""
+        assert self.page.evaluate("window.__shiftOfAll") - since <= _MAX_SHIFT
 
     def axe(self, *, inside: str | None = None) -> None:
         """No violation of WCAG 2.2 A and AA. With a modal dialog open, only that is looked at."""
-        self.page.evaluate(AXE.read_text("utf-8"))
+        self.page.evaluate(_axe())
         tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
         found: Any = self.page.evaluate(
             "([tags, inside]) => axe.run(inside ?? document, {runOnly: tags}).then(done => done.violations)",
@@ -126,6 +151,19 @@ class Watched:
             self.complaints.append(f"failed: {request.url} {request.failure}")
 
 
+def forward_until_seen(page: Page, words: Locator, *, step_ms: int) -> None:
+    """Advance the clock of the page, which the test has installed, until it shows these words. In a step, each timer
+    fires once: all that run in such a time, such as those of each frame, take seconds of CPU."""
+
+    def is_seen() -> bool:
+        if words.is_visible():
+            return True
+        page.clock.fast_forward(step_ms)
+        return False
+
+    until(is_seen, lambda: words)
+
+
 def _path(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
@@ -142,12 +180,13 @@ def watched(
     cookies: Sequence[dict[str, Any]] = (),
     touch: bool = False,
     workers: bool = False,
+    motion: bool = False,
 ) -> Iterator[Watched]:
     """A page of a browser that knows nothing but these cookies; it is checked at the end."""
     context = browser.new_context(
         viewport={"width": width, "height": height},
         color_scheme="dark" if dark else "light",
-        reduced_motion="reduce",
+        reduced_motion="no-preference" if motion else "reduce",
         locale="en-GB",
         timezone_id="Europe/Berlin",
         has_touch=touch,

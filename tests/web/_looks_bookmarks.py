@@ -30,6 +30,7 @@ LOOKS = [
     Look("/bookmarks", "empty", "Bookmarks"),
     Look("/bookmarks", "selection", "Bookmarks", collection, after=select_two),
     Look("/bookmarks?view=list&q=water", "search", "Bookmarks", collection),
+    Look("/bookmarks?view=table", "table", "Bookmarks", collection, after=select_two),
     Look("/bookmarks?q=nothingness", "nothing matches", "Bookmarks"),
     Look("/bookmarks?open={mark}", "panel", "Bookmarks", collection),
     Look("/bookmarks/{mark}?tab=facts", "facts", "example.org/mill", unread),

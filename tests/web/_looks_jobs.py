@@ -12,6 +12,7 @@ LOOKS = [
     Look("/jobs/{job}", "ended", "Pages", job_with_a_failure),
     Look("/jobs/{job}?tab=items", "items", "Pages", job_with_a_failure),
     Look("/jobs/{job}?tab=pending", "pending", "Pages", waiting_job),
+    Look("/jobs/{job}?tab=timeline", "timeline", "Pages", job_with_a_failure),
     Look("/jobs/{job}?tab=record", "record", "Pages", job_with_a_failure),
     Look("/jobs/{job}/items/2", "failed", "Item 2", job_with_a_failure),
     Look("/jobs/{job}/items/2", "waiting", "Item 2", waiting_job),

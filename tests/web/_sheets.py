@@ -26,16 +26,17 @@ with lane as (
     insert into forebay.intake_file (target, reference, owner_id, job_id, intake_job_id, name, size, received_at)
     select 'sheets', id, owner_id, job_id, job_id, 'stock.csv', 12000000, now() from sheet
 ), item as (
-    insert into forebay.item (job_id, n, owner_id, pipeline_id, status, input, result)
-    select j.id, n, j.owner_id, j.pipeline_id,
-           case when n % 10000 = 0 then 'ERROR' when n % 1000 = 0 then 'NOT_FOUND' else 'DONE' end::forebay.item_status,
+    insert into forebay.item (job_id, n, owner_id, pipeline_id, status, verdict, input, result)
+    select j.id, n, j.owner_id, j.pipeline_id, s.status, s.status,
            jsonb_build_object('line', n + 1, 'row', jsonb_build_object(
                'Name', 'Lamp no. ' || n, 'Price', n % 97 || '.50', 'Link', 'https://example.org/lamps/' || n)),
            case when n % 1000 > 0 then jsonb_build_object('look_up', jsonb_build_object(
                'title', 'Lamp ' || n, 'price', n % 97 || '.00', 'currency', 'EUR', 'provider', 'catalogue',
                'score', 0.5 + n % 50 / 100.0,
                'strategy', 'title', 'reasons', 'the titles are alike', 'url', 'https://example.com/' || n)) end
-    from job j, generate_series(1, $1::int) n
+    from job j, generate_series(1, $1::int) n, lateral (
+        select case when n % 10000 = 0 then 'ERROR' when n % 1000 = 0 then 'NOT_FOUND' else 'DONE' end) c(status),
+        lateral (select c.status::forebay.item_status) s(status)
 )
 select id from job
 """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from typing import Any, TypeVar
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -18,11 +19,15 @@ from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.steps import sheets
 from tests.api._live import live
-from tests.api._service import PASSWORD, Service, admin_of
+from tests.api._service import PASSWORD, admin_of
 from tests.web import _browser
 from tests.web._browser import PATIENCE_MS, Watched, watched
 
+if TYPE_CHECKING:
+    from tests.conftest import NewDatabase
+
 T = TypeVar("T")
+Seed: TypeAlias = Callable[["Site"], dict[str, str]]
 
 PIPELINES = (bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports)
 
@@ -30,9 +35,19 @@ PIPELINES = (bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports)
 class Site:
     """A running server, and browsers that look at it."""
 
-    def __init__(self, url: str, service: Service, browser: Browser, stack: ExitStack) -> None:
-        self.url, self.service = url, service
-        self._browser, self._stack = browser, stack
+    def __init__(self, dsn: str, pipelines: tuple[Any, ...], browser: Browser, stack: ExitStack) -> None:
+        self._dsn, self._pipelines, self._browser, self._stack = dsn, pipelines, browser, stack
+        self._server = stack.enter_context(ExitStack())
+        self.url, self.service = self._server.enter_context(live(dsn, *pipelines))
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """The server is stopped, and started again at the end."""
+        self._server.close()
+        yield
+        port, tokens = urlsplit(self.url).port, self.service.tokens
+        assert port is not None
+        _, self.service = self._server.enter_context(live(self._dsn, *self._pipelines, port=port, tokens=tokens))
 
     def visitor(self, **options: Any) -> Watched:
         """Somebody who is not signed in."""
@@ -82,14 +97,59 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+class States:
+    """Sites in the states that pages are looked at in. Tests that change nothing share a site, and in it one page for
+    each person and size; it stays until a test needs another state."""
+
+    def __init__(self, new_database: NewDatabase, browser: Browser) -> None:
+        self._new_database, self._browser = new_database, browser
+        self._stack = ExitStack()
+        self._found: tuple[Seed | None, Site, dict[str, str]] | None = None
+        self._people: dict[tuple[str, int, bool], Watched] = {}
+
+    def site(self, seed: Seed | None) -> tuple[Site, dict[str, str]]:
+        """A site in this state, and what its seed has returned."""
+        if self._found is None or self._found[0] is not seed:
+            self.close()
+            site = Site(self._stack.enter_context(self._new_database()), PIPELINES, self._browser, self._stack)
+            self._found = (seed, site, seed(site) if seed else {})
+        return self._found[1:]
+
+    @contextmanager
+    def person(self, seed: Seed | None, name: str, *, width: int, height: int, dark: bool) -> Iterator[Watched]:
+        """A page of that person at the site; it is blank again afterwards."""
+        key = (name, width, dark)
+        if key not in self._people:
+            options = {"width": width, "height": height, "dark": dark, "touch": width < 900}
+            self._people[key] = self.site(seed)[0].person(name, **options)
+        person = self._people[key]
+        try:
+            yield person
+        finally:
+            person.page.goto("about:blank")
+            person.complaints.clear()
+            person.allowed.clear()
+
+    def close(self) -> None:
+        self._people.clear()
+        self._found = None
+        self._stack.close()
+
+
+@pytest.fixture(scope="module")
+def states(new_database: NewDatabase, browser: Browser) -> Iterator[States]:
+    found = States(new_database, browser)
+    yield found
+    found.close()
+
+
 @pytest.fixture
 def serve(dsn: str, browser: Browser) -> Iterator[Callable[..., Site]]:
     """Starts a server with these pipelines; by default those of bookmarks and sheets."""
     with ExitStack() as stack:
 
         def start(*pipelines: Any) -> Site:
-            url, service = stack.enter_context(live(dsn, *(pipelines or PIPELINES)))
-            return Site(url, service, browser, stack)
+            return Site(dsn, pipelines or PIPELINES, browser, stack)
 
         yield start
 

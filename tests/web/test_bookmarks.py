@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
+
 from playwright.sync_api import expect
 
+from forebay.engine.work.worker import Worker
+from forebay.pipelines.bookmarks.imports import bookmark_imports
+from tests.api._service import admin_of
 from tests.corpus.site import serving
 from tests.pipelines._crawl import HOST
+from tests.sql._db import Db
 from tests.web._marks import read, save
 from tests.web.conftest import Site
 
@@ -78,18 +85,41 @@ def test_the_page_of_the_bookmarklet_saves_what_it_was_given(site: Site) -> None
     assert (changed["title"], changed["note"]) == ("The old mill", "chosen")  # only what was changed is sent
 
 
-def test_a_file_of_links_is_counted_and_imported(site: Site) -> None:
-    page = site.person().open("/bookmarks/import")
-    file = (
-        '<DL><DT><H3>Rivers</H3><DL><DT><A HREF="https://a.example/">A</A><DT><A HREF="https://b.example/">B</A></DL>'
-    )
+async def _work_off(site: Site) -> None:
+    """A worker imports until nothing is open."""
+    worker = Worker(site.service.dsn, [bookmark_imports])
+    running = asyncio.create_task(worker.run())
+    async with asyncio.timeout(60), admin_of(site.service.dsn) as conn:
+        while await conn.fetchval(  # noqa: ASYNC110 - the database has no event for it
+            "select 1 from forebay.jobs where pipeline = 'bookmark_imports' and finished_at is null"
+        ):
+            await asyncio.sleep(0.05)
+    worker.stop()
+    await running
+
+
+def test_500_links_are_counted_imported_and_followed_to_the_bad_one(site: Site) -> None:
+    save(site, "https://0.example/")
+    links = [f'<DT><A HREF="https://{n}.example/">Link {n}</A>' for n in (*range(497), 7, 8)]
+    file = f'<DL><DT><H3>Rivers</H3><DL>{"".join(links)}<DT><A HREF="https://a b/">Bad</A></DL>'
+    ann = site.person()
+    ann.ignores_shift = True  # the job begins and ends: its counters and buttons come and go
+    page = ann.open("/bookmarks/import")
     page.get_by_label("Bookmarks file").set_input_files(
         {"name": "bookmarks.html", "mimeType": "text/html", "buffer": file.encode()}
     )
-    page.get_by_role("button", name="Import 2").click()
+    section = page.get_by_role("region", name="Import", exact=True)
+    expect(section).to_contain_text(
+        "500 links496 new1 already yours2 more than once in the file1 cannot be saved1 folder, a category"
+    )
+    page.get_by_role("button", name="Import 500").click()
     page.wait_for_url("**/jobs/*")
-    (job,) = site.api().get("/api/jobs").json()["jobs"]
-    assert (job["pipeline"], job["counters"]["total"]) == ("bookmark_imports", 2)
+
+    site.run(_work_off(site))
+    expect(page.get_by_role("link", name="499 done")).to_be_visible()
+    page.get_by_role("link", name="1 failed").click()
+    expect(page.get_by_role("region", name="Items")).to_contain_text("contains a space")
+    assert site.api().get("/api/bookmarks/facets").json()["total"] == 497
 
 
 def test_all_that_match_are_archived_after_the_exact_number_was_confirmed(site: Site) -> None:
@@ -102,9 +132,53 @@ def test_all_that_match_are_archived_after_the_exact_number_was_confirmed(site: 
     page.keyboard.press("*")
     expect(page.get_by_text("60 selected")).to_be_visible()
     page.get_by_role("button", name="Select all 61 that match").click()
-    page.get_by_role("button", name="Archive", exact=True).last.click()
-    page.get_by_role("button", name="Archive 61 bookmarks").click()
+    page.keyboard.press("t")
+    tags = page.get_by_role("dialog", name="Tags of 61 bookmarks")
+    tags.get_by_role("combobox", name="Add a tag").fill("read")
+    tags.get_by_role("button", name="Save the tags").click()
     expect(page.get_by_text("61 bookmarks changed.")).to_be_visible()
+    assert site.api().get("/api/bookmarks/facets?tag=read").json()["total"] == 61
+    page.keyboard.press("e")
+    page.get_by_role("button", name="Archive 61 bookmarks").click()
     expect(page.get_by_role("heading", name="No bookmark matches")).to_be_visible()
     (kept,) = site.api().get("/api/bookmarks").json()["bookmarks"]
     assert kept["url"] == "https://example.org/new"
+
+
+def test_a_table_is_in_the_order_of_its_heading_and_has_the_keys_of_the_list(site: Site) -> None:
+    for n in range(3):
+        save(site, f"https://example.org/{n}", "old")
+    ann = site.person()
+    page = ann.open("/bookmarks?view=table")
+    table = page.get_by_role("table")
+    expect(table.get_by_role("link")).to_have_text([f"example.org/{n}" for n in (2, 1, 0)])
+    table.get_by_role("button", name="Saved").click()
+    expect(table.get_by_role("link")).to_have_text([f"example.org/{n}" for n in (0, 1, 2)])
+    expect(table.get_by_role("columnheader", name="Saved")).to_have_attribute("aria-sort", "ascending")
+    assert "sort=oldest" in page.url
+    for key in "jxjX":
+        page.keyboard.press(key)
+    expect(page.get_by_text("2 selected")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="example.org/1")).to_be_visible()
+    page.get_by_role("button", name="is:").click()
+    expect(page.get_by_role("option", name="is:duplicate")).to_be_visible()
+    ann.axe()
+
+
+def test_what_is_read_first_is_followed_among_many_that_wait(site: Site) -> None:
+    """The newest are shown first, and the oldest are read first."""
+    for n in range(45):
+        save(site, f"https://example.org/{n}")
+    page = site.person().open("/bookmarks?view=list")
+    oldest = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="example.org/0", exact=True))
+    expect(oldest.get_by_role("img", name="Title and text: waiting")).to_be_visible()
+
+    async def end_a_step() -> None:
+        async with admin_of(site.service.dsn) as conn:
+            db = Db(conn, site.service.dsn)
+            db.now = datetime.now(UTC)
+            await db.settle(await db.claim("metadata", 1))
+
+    site.run(end_a_step())
+    expect(oldest.get_by_role("img", name="Title and text: done")).to_be_visible()

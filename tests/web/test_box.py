@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.web._looks_sheets import broken_upload
+from tests.web._sheets import sheet_with_rows
 from tests.web.conftest import Site
 
 _PASTE = """text => {
@@ -84,3 +86,21 @@ def test_home_fills_the_first_minute(site: Site) -> None:
     expect(page.get_by_role("list", name="Running jobs").get_by_text("Paused")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Pause job 1")).to_be_visible()
+
+
+def test_home_says_which_sheets_wait_for_a_person(site: Site) -> None:
+    broken_upload(site)
+    job = sheet_with_rows(site, 30)
+    site.sql(
+        """update forebay.job set state = 'PAUSED', done = 0, not_found = 0, error = 0, finished_at = null
+           where id = $1""",
+        int(job),
+    )
+    ann = site.person()
+    page = ann.open("/")
+    needs = page.get_by_role("region", name="Needs you")
+    expect(needs.get_by_text("0 bytes of 5.0 kB have come, and are kept.")).to_be_visible()
+    expect(needs.get_by_text("30 rows are read. Say what their columns are, and start.")).to_be_visible()
+    ann.axe()
+    needs.get_by_role("link", name="Map and start").click()
+    page.wait_for_url("**/sheets/new?job=*")

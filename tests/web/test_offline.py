@@ -1,10 +1,17 @@
-"""Without a network: the app opens, a link is kept on the device, and it is sent when the network is back."""
+"""The app on a device: it opens without a network, keeps links until then, takes shared files, and is renewed."""
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
+import pytest
 from playwright.sync_api import expect
 
+from forebay.api.routes import web
+from forebay.api.web_files import FOLDER, WebFiles
 from tests.cli._run import until
+from tests.web._browser import Watched, forward_until_seen
 from tests.web.conftest import Site
 
 
@@ -24,19 +31,76 @@ def test_a_link_saved_offline_is_sent_later_once(site: Site) -> None:
     assert [each["url"] for each in site.api().get("/api/bookmarks").json()["bookmarks"]] == [
         "https://example.org/kept"
     ]
+    page.goto(f"{site.url}/save?url=https://example.org/noted")
+    page.get_by_role("textbox", name="Note").fill("for the train")
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Kept on this device, sent when you are online.")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_text("1 kept link is saved.")).to_be_visible()
+    assert site.api().get("/api/bookmarks").json()["bookmarks"][0]["note"] == "for the train"
 
 
-def test_the_app_can_be_installed_and_opens_without_a_network(site: Site) -> None:
+def _with_worker(site: Site, path: str) -> Watched:
+    """Somebody who has opened the app twice: the service worker controls the page."""
     ann = site.person(workers=True)
-    page = ann.open("/jobs")
+    page = ann.open(path)
     active = "navigator.serviceWorker.getRegistration().then(found => found?.active?.state === 'activated')"
     until(lambda: page.evaluate(active))
     page.reload()
     until(lambda: page.evaluate("navigator.serviceWorker.controller !== null"))
+    return ann
+
+
+def test_the_app_opens_without_a_network_and_offers_a_new_version(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = _with_worker(site, "/jobs")
+    page = ann.page
     ann.allowed = {0}
+    page.clock.install()
     page.context.set_offline(True)
     page.goto(f"{site.url}/jobs")
-    expect(page.get_by_text("There is no answer from the server.")).to_be_visible()
+    # Reads are repeated by themselves, later and later.
+    forward_until_seen(page, page.get_by_text("There is no answer from the server."), step_ms=16_000)
     page.context.set_offline(False)
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+
+    newer = shutil.copytree(FOLDER, tmp_path / "web")
+    for file in newer.glob("sw.js*"):
+        file.unlink()
+    (newer / "sw.js").write_text(f"{(FOLDER / 'sw.js').read_text('utf-8')}// newer", "utf-8")
+    monkeypatch.setattr(web, "_web_files", WebFiles(newer))
+    page.evaluate("navigator.serviceWorker.getRegistration().then(found => found.update())")
+    expect(page.get_by_text("A new version is here.")).to_be_visible()
+    with page.expect_event("load"):  # the page loads itself again as soon as the new version controls it
+        page.get_by_role("button", name="Reload").click()
+    waiting = "navigator.serviceWorker.getRegistration().then(found => found.waiting === null)"
+    assert page.evaluate(waiting)  # it has taken over
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+
+
+_SHARE = """() => {
+  const form = document.createElement("form"), field = document.createElement("input"), data = new DataTransfer();
+  Object.assign(form, {action: "/save", method: "post", enctype: "multipart/form-data"});
+  data.items.add(new File(["Name;Price\\nLamp;1,00\\n"], "prices.csv", {type: "text/csv"}));
+  Object.assign(field, {type: "file", name: "files", files: data.files});
+  form.append(field);
+  document.body.append(form);
+  form.submit();
+}"""
+
+
+def test_a_shared_file_waits_for_a_word_and_becomes_a_sheet(site: Site) -> None:
+    ann = _with_worker(site, "/save")
+    page = ann.page
+    page.evaluate(_SHARE)  # as the share menu does
+    page.wait_for_url("**/save?files=1")
+    expect(page.get_by_role("list", name="Shared files")).to_contain_text("prices.csv")
+    assert site.api().get("/api/sheets").json()["sheets"] == []
+    ann.axe()
+    page.get_by_role("button", name="Make a sheet of it").click()
+    page.wait_for_url("**/sheets/new?job=*")
+    (sheet,) = site.api().get("/api/sheets").json()["sheets"]
+    assert sheet["name"] == "prices.csv"

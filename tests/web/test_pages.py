@@ -8,25 +8,32 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.web._browser import Watched
 from tests.web._pages import Look, all_looks
-from tests.web.conftest import Site
+from tests.web.conftest import States
 
 # Pictures are kept where this says, for `python scripts/web.py sheet`.
 PICTURES = os.environ.get("FOREBAY_PICTURES")
 SIZES = ((1440, 900, False), (360, 780, True))  # light on the one, dark on the other: each is seen
 
 
-@pytest.mark.parametrize("look", all_looks(), ids=lambda look: look.name)
-def test_a_page_looks_right(site: Site, look: Look) -> None:
-    values = look.seed(site) if look.seed else {}
-    schemes = (False, True) if PICTURES else (None,)
-    for width, height, dark in SIZES:
-        for scheme in schemes:
-            _look(site, look, values, width, height, dark=dark if scheme is None else scheme)
+def _by_state() -> list[Look]:
+    """The looks at one state follow each other: they share a site."""
+    looks = all_looks()
+    seeds = list(dict.fromkeys(look.seed for look in looks))
+    return sorted(looks, key=lambda look: seeds.index(look.seed))
 
 
-def _look(site: Site, look: Look, values: dict[str, str], width: int, height: int, *, dark: bool) -> None:
-    person = site.person(look.who, width=width, height=height, dark=dark, touch=width < 900)
+@pytest.mark.parametrize("look", _by_state(), ids=lambda look: look.name)
+def test_a_page_looks_right(states: States, look: Look) -> None:
+    _, values = states.site(look.seed)
+    for width, height, usually_dark in SIZES:
+        for dark in (False, True) if PICTURES else (usually_dark,):
+            with states.person(look.seed, look.who, width=width, height=height, dark=dark) as person:
+                _look(person, look, values, f"{look.name} {width} {'dark' if dark else 'light'}.png", width)
+
+
+def _look(person: Watched, look: Look, values: dict[str, str], picture: str, width: int) -> None:
     person.allowed |= look.allowed
     page = person.open(look.path.format(**values))
     expect(page.get_by_role("heading", name=look.heading, level=1)).to_be_attached()
@@ -37,6 +44,5 @@ def _look(site: Site, look: Look, values: dict[str, str], width: int, height: in
     person.axe()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if PICTURES:
-        name = f"{look.name} {width} {'dark' if dark else 'light'}.png"
-        page.screenshot(path=Path(PICTURES) / name, animations="disabled")
+        page.screenshot(path=Path(PICTURES) / picture, animations="disabled")
     person.check()

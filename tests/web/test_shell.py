@@ -18,8 +18,7 @@ def _link(site: Site, name: str) -> str:
 
 
 def test_the_link_of_up_signs_in_and_shows_home_once(site: Site) -> None:
-    visitor = site.visitor()
-    visitor.allowed = {401}
+    visitor = site.visitor()  # no answer is an error, either
     secret = _link(site, "ann")
     page = visitor.open(f"/#{secret}")
     expect(page.get_by_role("heading", name="Home", level=1)).to_be_attached()
@@ -41,6 +40,18 @@ def test_a_visitor_signs_in_and_comes_to_the_page_of_the_link(site: Site) -> Non
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
     assert "/jobs?state=" in page.url
+
+
+def test_a_link_of_an_old_bookmarklet_survives_signing_in_and_no_server_sees_it(site: Site) -> None:
+    visitor = site.visitor()
+    visitor.allowed = {401}
+    page = visitor.open("/bookmarks/add#url=https%3A%2F%2Fexample.org%2Fa&title=A+page")
+    page.get_by_label("Name").fill("ann")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("textbox", name="Address")).to_have_value("https://example.org/a")
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("A page")
+    assert not [each for each in visitor.requests if "example.org" in each]
 
 
 def test_the_box_says_what_enter_does_and_saves_a_link(site: Site) -> None:

@@ -8,8 +8,11 @@ import { queryClient } from "~/api/client";
 import { followLink } from "./link";
 import { router } from "./routes";
 import { installWorker } from "./shell/device";
+import { startPage } from "./shell/look";
 
 await followLink();
+const start = startPage();
+if (start) router.history.replace(start);
 createRoot(document.getElementById("app")!).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

@@ -1,4 +1,5 @@
 import { createRouter } from "@tanstack/react-router";
+import { jobParts } from "~/jobs/parts";
 import * as account from "~/pages/account/routes";
 import * as admin from "~/pages/admin/routes";
 import * as bookmarks from "~/pages/bookmarks/routes";
@@ -14,7 +15,8 @@ import { Trouble } from "~/shell/trouble";
 import { root } from "./root";
 import { rail } from "./whole";
 
-/** Every folder of pages: its routes, and its entries in the rail in this order. A new folder is added here. */
+/** Every folder of pages: its routes, its entries in the rail in this order, and its parts of the page of a job. A new
+ * folder is added here. */
 const routeTree = root.addChildren([
   ...home.routes,
   ...save.routes,
@@ -39,6 +41,8 @@ rail.set([
   ...ops.rail,
   ...admin.rail,
 ]);
+
+jobParts.set([sheets.jobParts]);
 
 export const router = createRouter({
   routeTree,

@@ -31,10 +31,12 @@ test("every text has a contrast of 4.5 on what it stands on", () => {
       for (const ground of ["page", "panel"])
         expect(on(text, ground), `${text} on ${ground}, ${scheme}`).toBeGreaterThanOrEqual(4.5);
     }
-    for (const ground of ["sunken", "hover", "chosen"])
+    for (const ground of ["sunken", "hover", "chosen", "run-tint"])
       expect(on("muted", ground), `muted on ${ground}, ${scheme}`).toBeGreaterThanOrEqual(4.5);
     for (const status of STATUSES)
       expect(on(status, `${status}-tint`), `${status} on its tint, ${scheme}`).toBeGreaterThanOrEqual(4.5);
+    for (const text of ["text", "error"])
+      expect(on(text, "control"), `${text} on control, ${scheme}`).toBeGreaterThanOrEqual(4.5);
     expect(on("on-accent", "accent"), `on accent, ${scheme}`).toBeGreaterThanOrEqual(4.5);
   }
 });

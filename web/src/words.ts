@@ -26,6 +26,7 @@ export const STATUSES = {
   HELD: { word: "Paused", shape: "bars", tone: "pause" },
   CANCELLED: { word: "Cancelled", shape: "slash", tone: "skip" },
   THROTTLED: { word: "Throttled", shape: "gauge", tone: "throttle" },
+  LIMITED: { word: "Held by a limit", shape: "gauge", tone: "wait" },
   SNOOZED: { word: "Put off", shape: "moon", tone: "wait" },
   EXPIRED: { word: "Worker lost", shape: "broken", tone: "throttle" },
   RELEASED: { word: "Handed back", shape: "back", tone: "wait" },
@@ -36,14 +37,21 @@ export type StatusName = keyof typeof STATUSES;
 
 /** The word of a status, also of one that a newer server has. */
 export function statusWord(status: string): string {
-  return status in STATUSES ? STATUSES[status as StatusName].word : sentence(status.replaceAll("_", " ").toLowerCase());
+  return status in STATUSES
+    ? STATUSES[status as StatusName].word
+    : sentence(status.replaceAll("_", " ").toLowerCase()).slice(0, -1);
 }
 
 /** A text as a sentence: a capital letter first, a full stop last. */
 export function sentence(text: string): string {
   const said = text.trim();
   if (!said) return "";
-  return `${said[0]!.toUpperCase()}${said.slice(1)}${/[.!?…]$/.test(said) ? "" : "."}`;
+  return stopped(`${said[0]!.toUpperCase()}${said.slice(1)}`);
+}
+
+/** A text with a full stop at its end, if it has none. */
+export function stopped(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** "1 link", "2 links"; the number is written out in full. */

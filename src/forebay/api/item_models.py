@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from forebay.api.models import Children, Id, Model, Next, Outcome, Status, parsed
+from forebay.api.models import Children, Id, Model, Next, Outcome, State, Status, parsed
 
 if TYPE_CHECKING:
     import asyncpg
@@ -64,6 +64,7 @@ class ItemRow(Model):
     input_summary: InputSummary
     error: ErrorFromJson
     progress: ProgressFromJson
+    job_state: State | None = Field(description="null: the job was deleted meanwhile")
 
 
 def item_row(row: asyncpg.Record) -> ItemRow:

@@ -220,6 +220,7 @@ class JobCounts(Model):
     exact: bool = Field(description="false: only the newest `searched` jobs, and as many open ones, were counted")
     searched: int
     searched_to: datetime | None
+    last_id: Id | None = Field(description="the newest job that was counted; null: there are no jobs")
 
 
 class DeadLetter(Model):
@@ -365,6 +366,13 @@ class AuditRow(Model):
     job_id: Id | None
     item_id: Id | None
     detail: FromJson | None
+
+
+_AUDIT = ("id", "at", "actor", "action", "owner", "job_id", "detail")
+
+
+def audit_of(row: asyncpg.Record) -> AuditRow:
+    return AuditRow(item_id=row["n"], **{name: row[name] for name in _AUDIT})
 
 
 class AuditPage(SearchedPage):

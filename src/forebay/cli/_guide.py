@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from forebay.identity import db as identity
 from forebay.packages import packages
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from forebay.cli._live import View
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 _EVERY = 2.0  # seconds between checks whether the API answers and the administrator has signed in
+_PATIENCE = 5.0  # seconds for an answer of the API
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,13 @@ class Guide:
         """For the screen; each fits in 80 columns."""
         if self.address is None:
             return [Text("The API is not installed: pip install 'forebay[api]'", style="yellow"), *self._commands()]
-        state = "" if answers else "  (starting)"
-        if self.link is not None and not signed_in:
-            lines = [Text(f"Open     this link: it signs in as administrator, once, within an hour{state}")]
+        if not answers:
+            lines = [Text("Open     the address that is shown here once the API answers")]
+        elif self.link is not None and not signed_in:
+            lines = [Text("Open     this link: it signs in as administrator, once, within an hour")]
             lines.append(_address(self.link))
         else:
-            lines = [_line("Open", self.address, state or f"  as {self.admin}")]
+            lines = [_line("Open", self.address, f"  as {self.admin}")]
         lines += self._commands()
         return [*lines, Text(self.moved, style="yellow")] if self.moved else lines
 
@@ -96,13 +99,14 @@ async def _has_password(conn: Connection, account: Account) -> bool:
     return found is not None and found[1] is not None
 
 
-async def keep_fresh(guide: Guide, view: View, settings: Settings, dsn: str, port: int | None) -> None:
-    """Show when the API answers, and remove the link once it has been used."""
+async def keep_fresh(
+    guide: Guide, view: View, settings: Settings, dsn: str, port: int | None, started: Callable[[], None]
+) -> None:
+    """Show the address once the API answers, and remove the link once it has been used."""
     view.guide = guide.lines(answers=False)
-    if port is None:
-        return
-    while not await _answers(settings, port):  # noqa: ASYNC110 - another process listens there
+    while port is not None and not await _answers(settings, port):  # noqa: ASYNC110 - another process listens there
         await asyncio.sleep(_EVERY / 4)
+    started()
     view.guide = guide.lines()
     while guide.link is not None:
         await asyncio.sleep(_EVERY)
@@ -114,12 +118,15 @@ async def keep_fresh(guide: Guide, view: View, settings: Settings, dsn: str, por
 
 
 async def _answers(settings: Settings, port: int) -> bool:
+    """Whether a request is answered. That the port is open is not enough: it is before the API has started."""
     try:
-        _, writer = await asyncio.open_connection(settings.api_host, port)
-    except OSError:
+        async with asyncio.timeout(_PATIENCE):
+            reader, writer = await asyncio.open_connection(settings.api_host, port)
+            with closing(writer):
+                writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                return (await reader.readline()).startswith(b"HTTP/")
+    except (OSError, TimeoutError):
         return False
-    writer.close()
-    return True
 
 
 async def _signed_in_at(conn: Connection, name: str) -> datetime | None:

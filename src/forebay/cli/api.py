@@ -17,6 +17,7 @@ import click
 from forebay import open_files, telemetry
 from forebay.cli import _data_dir
 from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
+from forebay.cli._garbage import collect_garbage_rarely
 from forebay.cli._group import WholeNumber
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
@@ -73,6 +74,7 @@ def _serve(settings: Settings, dsn: str) -> int:
     log.info("api_started", address=address(listener), database=place_of(dsn))
     # At its end uvicorn raises the signal that stopped it again, which must not interrupt the cleanup.
     signal.signal(signal.SIGTERM, _end)
+    collect_garbage_rarely()
     try:
         uvicorn.Server(config).run(sockets=[listener])
     finally:

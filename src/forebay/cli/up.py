@@ -162,15 +162,17 @@ async def _work(
     def notice(text: str) -> None:
         view.notices.append(text)
 
-    if not out.is_terminal:
-        out.print(guide.plain(), soft_wrap=True)
+    def started() -> None:
+        if not out.is_terminal:
+            out.print(guide.plain(), soft_wrap=True)
+
     with _logs_to(log_file, settings) if out.is_terminal else nullcontext():
         supervisor = supervisor_of(settings, dsn, notice)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.stop, signal.SIGTERM)
         supervised = asyncio.create_task(supervisor.run())
         serving = None if port is None else api.supervisor_of(settings, dsn, port)
         served = asyncio.create_task(serving.run()) if serving else None
-        care = [asyncio.create_task(_guide.keep_fresh(guide, view, settings, dsn, port))]
+        care = [asyncio.create_task(_guide.keep_fresh(guide, view, settings, dsn, port, started))]
         care += [asyncio.create_task(keep_running(server, notice))] if server else []
         await _show_until(supervisor.told, supervised, dsn, view, out)
         with stage(out, f"Stopping {show.plural(settings.processes, 'worker')} and the API"):

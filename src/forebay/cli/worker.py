@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import socket
@@ -16,6 +15,7 @@ import click
 
 from forebay import open_files, telemetry
 from forebay.cli._common import find_dsn, load_own_settings, place_of, with_logins
+from forebay.cli._garbage import collect_garbage_rarely
 from forebay.cli._group import WholeNumber
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
@@ -91,7 +91,7 @@ async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[A
     try:
         await worker.ready_or_failed(running)
         report_worker_id(worker.worker_id)
-        _favour_throughput()
+        collect_garbage_rarely()
         await running
     finally:
         stopping.cancel()
@@ -121,13 +121,6 @@ async def _pass_on(stop: asyncio.Event, worker: Worker) -> None:
     await stop.wait()
     log.info("worker_stopping", worker=worker.worker_id)
     worker.stop()
-
-
-def _favour_throughput() -> None:
-    """Collect garbage less often: existing objects stay, and tasks create few reference cycles."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 50)
 
 
 async def _wait_for_database(dsn: str, parts: Sequence[SchemaPart], stop: asyncio.Event) -> bool:

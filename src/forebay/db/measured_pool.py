@@ -105,11 +105,6 @@ class MeasuredAcquire(_Acquire):
         return conn
 
 
-async def open_measured_pool(dsn: str, **terms: Any) -> MeasuredPool:
-    """Raises: DatabaseUnavailable with the reason and what to check."""
-    return await opened(lambda: MeasuredPool(dsn, **terms))
-
-
 async def opened(make: Callable[[], P]) -> P:
     """Open the pool that `make` creates.
 

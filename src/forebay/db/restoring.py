@@ -50,5 +50,5 @@ async def _check_dependents(conn: Connection, schema: str, offered: Iterable[Out
         shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
         raise ForebayError(
             f"these are not part of a backup, and would be lost with the tables that they use: {shown}; "
-            "drop them, restore, and make them anew"
+            "drop them, restore, and create them again"
         )

@@ -49,7 +49,7 @@ async def replace_routines(conn: Connection, part: SchemaPart) -> None:
                 await _make_or_remake(conn, part)
     except _DEPENDED_UPON as error:
         raise SchemaError(
-            f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and make it anew"
+            f"{error.args[0]}: {(error.detail or '').partition(chr(10))[0]}; drop that, migrate, and create it again"
         ) from error
 
 

@@ -34,7 +34,7 @@ class Clock:
 
 
 class ManualClock(Clock):
-    """A clock that advances only when told to."""
+    """A clock that only a test advances."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self._now = start or datetime.now(UTC)

@@ -57,6 +57,7 @@ class Holder:
 class OneTimeLink:
     role: str
     account: str | None
+    has_password: bool = False
 
 
 @dataclass(frozen=True, slots=True)

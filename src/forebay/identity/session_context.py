@@ -30,13 +30,13 @@ async def submit_for(pool: RolePool, owner_id: int, ip: str | None, args: Sequen
     return row["job_id"], row["created"]
 
 
-async def submit_each_for(
+async def submit_jobs_for(
     pool: RolePool, owner_id: int, ip: str | None, pipeline: str, owner: str, priority: int, inputs: Sequence[str]
 ) -> list[int]:
     """Submit items as jobs of one item each for an owner in one round trip; the jobs, in the order of the inputs."""
     async with translating_errors(), pool.without_role() as conn:
-        rows = await conn.fetch(load("submit_each_for"), pipeline, inputs, owner, priority, owner_id, ip, pool.role)
-    return [row["job_id"] for row in rows]
+        given = (pipeline, inputs, owner, priority, owner_id, ip, pool.role)
+        return list(await conn.fetchval(load("submit_jobs_for"), *given))
 
 
 async def begin_upload(conn: Connection, file: str) -> None:

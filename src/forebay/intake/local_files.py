@@ -44,12 +44,12 @@ async def submit_file(
         return added
     name = await db.begin_part(conn, target.name, added.reference, 0)
     if name is None:
-        raise ConflictError("key", "the upload was given up")
+        raise ConflictError("key", "the upload was cancelled")
     async with spooled(file.content, store.spool) as spool:
         await store.put(part_key(added.reference, name), spool, "application/octet-stream")
         part = FilePart(0, spool.size, name, spool.sha256)
     async with conn.transaction():
         if not await db.end_part(conn, target.name, added.reference, part):
-            raise ConflictError("key", "another process hands in the same file")
+            raise ConflictError("key", "another process uploads the same file")
         await db.begin_receiving(conn, target.name, added.reference, target.receiving, delay=file.delay)
     return added

@@ -25,7 +25,7 @@ async def joined(store: Store, file: IntakeFile, parts: Sequence[FilePart]) -> A
     Raises: DataError if a part is missing or damaged.
     """
     if file.size is not None and sum(part.size for part in parts) != file.size:
-        raise DataError(f"{file.name} did not come whole: send it again")
+        raise DataError(f"{file.name} is incomplete: send it again")
     for part in parts:
         digest = hashlib.sha256()
         async for chunk in await store.open(part_key(file.reference, part.name)):

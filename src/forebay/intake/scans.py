@@ -70,6 +70,7 @@ class ScanPipeline(Pipeline[ScanRequest]):
         if problem:
             # The rest of the worker does not need them; `doctor` and scans report the same problem.
             log.warning("sources_declared_wrongly", error=problem)
+        self.knows_all_schedules = not problem
         for each in sources.good:
             if each.schedule:
                 name, wanted = f"{self.target.schedule_prefix}{each.name}", ScanRequest(source=each.name)

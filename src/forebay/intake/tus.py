@@ -119,7 +119,7 @@ async def _go_on(target: IntakeTarget, request: Request, reference: int, offset:
         file = await _find(conn, target, reference)
     upto, size = file.received or 0, file.size or 0
     if offset != upto or file.is_whole:
-        raise Problem(409, f"is {offset}; {upto} bytes have come so far", field="Upload-Offset")
+        raise Problem(409, f"is {offset}; {upto} bytes have been received", field="Upload-Offset")
     body, writer = _body(request, size - upto), uploads.PartWriter(target, state, who, reference)
     while upto < size and (came := await writer.add(body, upto, size)):
         upto += came

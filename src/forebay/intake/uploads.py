@@ -144,7 +144,7 @@ class PartWriter:
         async with self._pools.own(self._who) as conn:
             name = await db.begin_part(conn, self._target.name, self._reference, start)
         if name is None:
-            raise Problem(409, "the upload is complete, or was given up")
+            raise Problem(409, "the upload is complete or cancelled")
         store = self._file_access.store
         try:
             async with spooled(_at_most(chunks, min(PART_BYTES, size - start)), store.spool) as spool:
@@ -158,7 +158,7 @@ class PartWriter:
         if not counted:
             await self._drop(start, name)
         if came and not counted:
-            raise Problem(409, "another request goes on with the same upload", headers={"Retry-After": "1"})
+            raise Problem(409, "another request continues the same upload", headers={"Retry-After": "1"})
         return came
 
     async def _count(self, part: FilePart, size: int) -> bool:

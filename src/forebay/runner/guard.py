@@ -7,7 +7,8 @@ disk usage exceeds its limit, and when the working process ends.
 
     guard.py SPEC     see `spec.py`: a module to serve or a program to run, limits, and the sandbox for it
 
-    owner → guard    r  a task runs: watch it    i  idle: watch it less often    end of file: kill everything
+    owner → guard    s  it starts: watch it    r  a task runs: watch it    i  idle: watch it less often
+                     end of file: kill everything
     guard → owner    one line before the end: `exit 3`, `signal 11`, `memory`, `cpu`, `disk` or `processes`
 """
 
@@ -31,6 +32,7 @@ if __name__ == "__main__":
 
 from forebay.runner import bubblewrap, launch, namespaces
 from forebay.runner.disk_use import Watched, exceeds_size
+from forebay.runner.scheduling import LONG_S, NICE, Niceness
 from forebay.runner.spec import Network, Spec
 
 if TYPE_CHECKING:
@@ -40,9 +42,6 @@ MB = 1 << 20
 _TICK = 0.1  # seconds between two measurements
 _IDLE_TICK = 1.0  # while idle
 _TICKS_OF_DISK = 5
-# Niceness, added to the worker's: it comes first, then calls that take a moment, then calls that take long.
-_NICE, _NICE_LONG = 5, 15
-_LONG = 1.0  # seconds of CPU time after which a call takes long
 _SANDBOX_PROCESSES = 3  # the one that waits outside, the first one inside, and the working process
 _SIGNALLED = 128
 _PR_SET_PDEATHSIG = 1
@@ -61,7 +60,8 @@ class Guard:
         self._spec = spec
         self._limit = spec.limits.memory_mb * MB
         self._cpu_before = 0.0
-        self._is_long = False
+        self._niceness = Niceness(spec.owner)
+        self._may_lower = True
         self._ticks = 0
         self._runner = 0
         self._ended: str | None = None
@@ -77,6 +77,7 @@ class Guard:
         self._listen_to_signals()
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
         _prctl(_PR_SET_PDEATHSIG, _PARENT_DIED)
+        self._niceness.start_session()
         guard = os.getpid()
         self._runner = os.fork()
         if self._runner == 0:
@@ -111,9 +112,8 @@ class Guard:
         used, most = used_cpu(pids) - self._cpu_before, self._spec.limits.cpu_s
         if most is not None and used > most:
             return "cpu"
-        if used > _LONG:
-            self._is_long = True
-            _renice(pids, _NICE_LONG)
+        if used > LONG_S and self._may_lower:
+            self._niceness.lower(pids)
         self._ticks += 1
         if self._ticks % _TICKS_OF_DISK != 0:
             return ""
@@ -143,7 +143,7 @@ class Guard:
             os._exit(1)
         with contextlib.suppress(OSError):  # if the machine runs out of memory, the step is killed before the worker
             Path("/proc/self/oom_score_adj").write_text("500")
-        os.nice(_NICE)
+        os.nice(NICE)
 
     def _wait_for_event(self) -> bool:
         """Wait for an event; return False if everything must end."""
@@ -156,18 +156,17 @@ class Guard:
             said = self._control.recv(64)
             if not said:
                 return False
-            self._task_runs = said.endswith(b"r")
+            self._task_runs, self._may_lower = not said.endswith(b"i"), not said.endswith(b"s")
             self._begin()
         # The kernel signals the end of the thread that started us; only the end of the process matters.
         return os.getppid() == self._owner
 
     def _begin(self) -> None:
-        """Handle the start of a call, or of an idle period."""
+        """Handle the start of a process, of a call, or of an idle period."""
         pids = _descendants(os.getpid())
         self._cpu_before = used_cpu(pids)
-        if self._is_long:
-            self._is_long = False
-            _renice(pids, _NICE)  # takes a privilege; without it, this child's next calls stay behind others
+        if self._niceness.is_lowered:
+            self._niceness.raise_again(pids)
         if self._task_runs or self._spec.sandbox is None or not self._spec.module:
             return  # trusted code and browsers may keep processes
         self._has_left_processes = len(pids) > (_SANDBOX_PROCESSES if self._spec.sandbox.is_isolated else 1)
@@ -265,13 +264,6 @@ def _cpu_ticks(pid: int) -> int:
     except OSError:
         return 0
     return sum(map(int, fields[11:15]))
-
-
-def _renice(pids: list[int], more: int) -> None:
-    nice = os.getpriority(os.PRIO_PROCESS, 0) + more
-    for pid in pids:
-        with contextlib.suppress(OSError):  # it has ended, or only the administrator may
-            os.setpriority(os.PRIO_PROCESS, pid, nice)
 
 
 def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:

@@ -125,7 +125,7 @@ class GuardedProcess:
         self._output = b""
 
     def send_order(self, what: bytes) -> None:
-        """Send a command to the guard: `r` a task runs, `i` idle."""
+        """Send a command to the guard: `s` it starts, `r` a task runs, `i` idle."""
         with contextlib.suppress(OSError):  # it has ended; others detect that
             self._control.send(what)
 

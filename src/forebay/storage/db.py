@@ -60,7 +60,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is known of a file that is a picture."""
+    """What is known of a file that is a picture. Without thumbnails it cannot be read, and its size is not known."""
 
     file_id: int
     width: int
@@ -157,6 +157,12 @@ async def find_blob(pool: Pool, sha256: bytes) -> Blob | None:
 async def get(conn: Connection, file_id: int) -> File | None:
     """The file, if the caller may see it."""
     return _file(await fetch_row(conn, load("get_file"), file_id))
+
+
+async def page(conn: Connection, owner_id: int, after: int, most: int) -> list[File]:
+    """Files of an owner in the order of their ids, without thumbnails."""
+    rows = await fetch(conn, load("list_files"), owner_id, after, most)
+    return [file for file in map(_file, rows) if file is not None]
 
 
 async def thumbnail(conn: Connection, file_id: int, width: int) -> File | None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.services.egress.addresses import embedded, parse_address, parse_networks, plain_address, why_closed
+from forebay.services.egress.addresses import embedded, parse_address, plain_address, why_closed
+from forebay.setting_formats import networks
 
 fours = st.ip_addresses(v=4)
 sixes = st.ip_addresses(v=6)
@@ -124,7 +125,7 @@ def test_nat64_is_judged_as_what_it_leads_to(address: IPv4Address) -> None:
 
 
 def test_networks_of_ones_own() -> None:
-    allowed = parse_networks("10.0.0.0/8, fd00::/8,192.168.1.1,")
+    allowed = networks("10.0.0.0/8, fd00::/8,192.168.1.1,")
     for text in ("10.1.2.3", "fd12::1", "192.168.1.1", "::ffff:10.1.2.3", "64:ff9b::a01:203"):
         assert why_closed(ip_address(text), allowed) is None
     for text in ("11.0.0.1", "1.1.1.1"):

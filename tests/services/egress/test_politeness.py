@@ -224,3 +224,29 @@ async def test_only_so_many_hosts_are_remembered() -> None:
         assert {"busy.test", "closed.test", "4999.test"} <= set(politeness._hosts)
         assert "0.test" not in politeness._hosts
     assert set(politeness.describe()) == {"closed.test"}
+
+
+async def test_a_service_that_is_well_again_is_asked_without_delay() -> None:
+    clock = Clock()
+    politeness = polite(clock, host_wait_s=600)
+    for _ in range(6):
+        async with politeness.slot("shop", 64) as slot:
+            slot.failed(0.1)
+    assert politeness._host("shop").delay > 5
+    async with politeness.slot("shop", 64) as slot:
+        slot.answered(0.1)
+    clock.slept.clear()
+    async with politeness.slot("shop", 64) as slot:
+        slot.answered(0.1)
+    assert clock.slept == []
+
+
+async def test_refusals_of_one_moment_count_once() -> None:
+    clock = Clock()
+    politeness = polite(clock, host_concurrency=8, retry_after_max_s=3600.0)
+    politeness._host("a.test").limit.limit = 8
+    async with AsyncExitStack() as stack:
+        slots = [await stack.enter_async_context(politeness.slot("a.test")) for _ in range(8)]
+        pauses = [slot.throttled(None) for slot in slots]
+    assert pauses == [30.0] * 8
+    assert politeness._host("a.test").limit.value == 7

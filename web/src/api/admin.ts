@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, queryClient, type Schema, take } from "./client";
+import { forward, pageFrom } from "./pages";
 
 export type Account = Schema<"AccountRow">;
 export type Invitation = Schema<"InvitationRow">;
@@ -23,12 +24,11 @@ export function ownersQuery(prefix: string) {
     queryFn: ({ signal, pageParam }) =>
       take(
         api.GET("/api/owners", {
-          params: { query: { userId: "all", prefix, ...(pageParam && { after: pageParam }) } },
+          params: { query: { userId: "all", prefix, ...pageFrom(pageParam) } },
           signal,
         }),
       ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+    ...forward,
   });
 }
 

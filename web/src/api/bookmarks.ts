@@ -1,6 +1,8 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { onLive } from "~/live/apply";
+import { refreshSoon } from "~/live/refresh";
 import { api, queryClient, type Schema, take } from "./client";
+import { forward, pageFrom } from "./pages";
 import type { paths } from "./schema";
 
 export type Bookmark = Schema<"Bookmark"> & { snippet?: string };
@@ -22,12 +24,11 @@ export function bookmarksQuery(filter: BookmarkFilter, sort: "newest" | "oldest"
     queryFn: ({ signal, pageParam }) =>
       take(
         api.GET("/api/bookmarks", {
-          params: { query: { ...filter, sort, pageSize: 60, ...(pageParam && { after: pageParam }) } },
+          params: { query: { ...filter, sort, pageSize: 60, ...pageFrom(pageParam) } },
           signal,
         }),
       ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+    ...forward,
     meta: { live: true },
   });
 }
@@ -58,12 +59,11 @@ export function versionsQuery(id: string) {
     queryFn: ({ signal, pageParam }) =>
       take(
         api.GET("/api/bookmarks/{bookmark_id}/changes", {
-          params: { path: { bookmark_id: id }, query: pageParam ? { after: pageParam } : {} },
+          params: { path: { bookmark_id: id }, query: pageFrom(pageParam) },
           signal,
         }),
       ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+    ...forward,
   });
 }
 
@@ -143,21 +143,15 @@ export function refreshBookmarks(client: QueryClient): void {
   void client.invalidateQueries({ queryKey: ["bookmark"] });
 }
 
-const REFRESH_MS = 1000;
-let refreshing: ReturnType<typeof setTimeout> | undefined;
-
-/** Events name jobs and items, not bookmarks: what is shown is asked for again, at most once in a second. */
-function refreshSoon(client: QueryClient): void {
-  if (refreshing) return;
-  refreshing = setTimeout(() => {
-    refreshing = undefined;
-    refreshBookmarks(client);
-  }, REFRESH_MS);
-}
-
 const PIPELINES = ["bookmarks", "bookmark_imports"];
 
-onLive("item", (client) => refreshSoon(client));
-onLive("job", (client, jobs: Schema<"Job">[]) => {
-  if (jobs.some((job) => PIPELINES.includes(job.pipeline))) refreshSoon(client);
-});
+// Events name jobs and items, not bookmarks: what is shown is asked for again.
+function refreshShown(client: QueryClient): void {
+  refreshSoon(client, ["bookmarks"], ["bookmark"]);
+}
+function refreshIfBookmarks(client: QueryClient, values: { pipeline: string }[]): void {
+  if (values.some(({ pipeline }) => PIPELINES.includes(pipeline))) refreshShown(client);
+}
+onLive("item", refreshIfBookmarks);
+onLive("job", refreshIfBookmarks);
+onLive("progress", refreshShown); // a step has begun

@@ -67,6 +67,6 @@ export const queryClient = new QueryClient({
       retryDelay: (failures, error) =>
         1000 * ((error instanceof ProblemError ? error.retryAfter : undefined) ?? Math.min(2 ** failures, 15)),
     },
-    mutations: { retry: false },
+    mutations: { retry: false, networkMode: "always" }, // without a network they fail, or keep what is to be sent
   },
 });

@@ -1,5 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { onLive } from "~/live/apply";
+import { refreshSoon } from "~/live/refresh";
 import { api, type Schema, take } from "./client";
+import { forward, pageFrom } from "./pages";
 import type { paths } from "./schema";
 
 export type LetterGroup = Schema<"DeadLetterGroup">;
@@ -22,12 +25,11 @@ export function lettersQuery(filter: Letters = {}) {
     queryFn: ({ signal, pageParam }) =>
       take(
         api.GET("/api/dead-letters", {
-          params: { query: { ...filter, ...(pageParam && { after: pageParam }) } },
+          params: { query: { ...filter, ...pageFrom(pageParam) } },
           signal,
         }),
       ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+    ...forward,
     meta: { live: true },
   });
 }
@@ -37,3 +39,32 @@ export function retryGroup(group: LetterGroup) {
   const { pipeline, step, errorClass, reason } = group;
   return take(api.POST("/api/dead-letters/reprocess", { body: { filter: { pipeline, step, errorClass, reason } } }));
 }
+
+/** What has become of the items that a retry has run again. */
+export function resultsQuery(jobs: Schema<"JobItems">[]) {
+  return queryOptions({
+    queryKey: ["dead-letters", "results", jobs],
+    queryFn: ({ signal }) =>
+      take(
+        api.POST("/api/dead-letters/results", {
+          body: { jobs: jobs.map(({ jobId, numbers }) => ({ jobId, numbers })) },
+          signal,
+        }),
+      ),
+    meta: { live: true },
+  });
+}
+
+const failed = new Map<string, number>(); // items with errors of each job, as the last event said
+const MOST_JOBS = 5000;
+
+// Letters come and go with the items that have failed. A job that has not begun has none.
+onLive("job", (client, jobs: Schema<"Job">[]) => {
+  const isChanged = jobs.map(({ id, counters, startedAt }) => {
+    const before = failed.get(id) ?? (startedAt === null ? 0 : undefined);
+    failed.set(id, counters.error);
+    return before !== counters.error;
+  });
+  while (failed.size > MOST_JOBS) failed.delete(failed.keys().next().value!);
+  if (isChanged.includes(true)) refreshSoon(client, ["dead-letters"]);
+});

@@ -14,16 +14,18 @@ export interface GridFilter {
 interface Place {
   from?: number;
   after?: string | undefined;
+  before?: number;
   pageSize?: number;
 }
 
-/** Rows of a grid from a number, or after a page. */
+/** Rows of a grid from a number, after a page, or before a number. */
 export function gridPage(jobId: string, place: Place, filter: GridFilter, signal?: AbortSignal): Promise<GridPage> {
   const { statuses, q } = filter;
   const query = {
     pageSize: place.pageSize ?? 200,
     ...(place.from !== undefined && { from: place.from }),
     ...(place.after && { after: place.after }),
+    ...(place.before !== undefined && { before: place.before }),
     ...(statuses?.length && { statuses: statuses.join(",") }),
     ...(q && { q }),
   };
@@ -64,24 +66,13 @@ export async function nextFailure(jobId: string, row: number): Promise<number | 
   }
 }
 
-/** The number of the last failed row before a row. The slices say where to look: the list only goes forward. */
-export async function previousFailure(jobId: string, row: number, slices: Slice[]): Promise<number | undefined> {
-  const before = slices.filter((slice) => slice.from < row && slice.error + slice.notFound > 0).reverse();
-  for (const slice of before) {
-    const found = await lastFailure(jobId, slice.from, Math.min(slice.to, row - 1));
-    if (found !== undefined) return found;
+/** The number of the last failed row before a row. */
+export async function previousFailure(jobId: string, row: number): Promise<number | undefined> {
+  let before: number | null = row;
+  while (before !== null) {
+    const { rows, previous }: GridPage = await gridPage(jobId, { before, pageSize: 1 }, FAILED);
+    if (rows[0]) return Number(rows[0].id);
+    before = previous;
   }
   return undefined;
-}
-
-async function lastFailure(jobId: string, from: number, to: number): Promise<number | undefined> {
-  let found: number | undefined;
-  let place: Place = { from };
-  while (true) {
-    const { rows, next } = await gridPage(jobId, place, FAILED);
-    const inside = rows.map((each) => Number(each.id)).filter((id) => id <= to);
-    found = inside.at(-1) ?? found;
-    if (!next || inside.length < rows.length || (rows.length === 0 && found !== undefined)) return found;
-    place = { after: next };
-  }
 }

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { onLive } from "~/live/apply";
+import "./bookmarks"; // its events keep the newest bookmarks fresh …
+import "./dead-letters"; // … and these the newest dead letters
 import { api, queryClient, type Schema, take } from "./client";
 
 /** What Home asks for besides jobs: small, bounded reads. */
@@ -36,6 +37,25 @@ export const parkedQuery = queryOptions({
   select: (queues) => queues.filter((queue) => queue.parked),
 });
 
+export type WaitingSheet = Schema<"ListedSheet">;
+
+/** The newest sheets that wait for a person: their upload is not complete, or they were read and not started. */
+export const waitingSheetsQuery = queryOptions({
+  queryKey: ["sheets", "newest"],
+  queryFn: ({ signal }) => take(api.GET("/api/sheets", { signal })),
+  meta: { live: true },
+  select: ({ sheets }) => sheets.filter((sheet) => isUnsent(sheet) || isUnstarted(sheet)),
+});
+
+export function isUnsent(sheet: WaitingSheet): boolean {
+  return sheet.receivedAt === null && sheet.intakeJobId === null && sheet.state !== "CANCELLED" && !sheet.problem;
+}
+
+function isUnstarted({ readAt, state, counters, problem }: WaitingSheet): boolean {
+  const isUntouched = counters !== null && counters.total > 0 && counters.pending === counters.total;
+  return readAt !== null && state === "PAUSED" && isUntouched && !problem;
+}
+
 /** Run dead letters again: those of each job by one request. */
 export async function retry(letters: Letter[]): Promise<number> {
   const byJob = Map.groupBy(letters, (letter) => letter.jobId);
@@ -66,9 +86,3 @@ export async function loadDemo(): Promise<void> {
   await take(api.POST("/api/jobs", { body: { pipeline: "texts", items } }));
   void queryClient.invalidateQueries({ queryKey: ["jobs"] });
 }
-
-onLive("item", (client) => void client.invalidateQueries({ queryKey: ["bookmarks", "newest"] }));
-onLive("job", (client) => {
-  void client.invalidateQueries({ queryKey: ["bookmarks", "newest"] });
-  void client.invalidateQueries({ queryKey: ["dead-letters", "newest"] });
-});

@@ -1,5 +1,7 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { onLive } from "~/live/apply";
+import { refreshSoon } from "~/live/refresh";
+import { bothWays, pageAt } from "./both-ways";
 import { api, type Schema, take } from "./client";
 import type { paths } from "./schema";
 
@@ -10,41 +12,37 @@ export type Attempt = Schema<"Attempt">;
 export type ItemStatus = ItemRow["status"];
 export type PendingFilter = Omit<NonNullable<paths["/api/pending"]["get"]["parameters"]["query"]>, "after">;
 
+export const OPEN_STATUSES = ["PENDING", "PROCESSING"] as const;
 export const ITEM_STATUSES = ["PROCESSING", "PENDING", "ERROR", "NOT_FOUND", "SKIPPED", "DONE"] as const;
 
 /** The items of a job by number; a page may be short before the end. */
 export function itemsQuery(jobId: string, statuses: readonly string[] = []) {
+  const queryKey = ["items", jobId, statuses];
   return infiniteQueryOptions({
-    queryKey: ["items", jobId, statuses],
+    queryKey,
     queryFn: ({ signal, pageParam }) =>
       take(
         api.GET("/api/jobs/{job_id}/items", {
           params: {
             path: { job_id: jobId },
-            query: {
-              ...(statuses.length > 0 && { statuses: statuses.join(",") }),
-              ...(pageParam && { after: pageParam }),
-            },
+            query: { ...pageAt(pageParam), ...(statuses.length > 0 && { statuses: statuses.join(",") }) },
           },
           signal,
         }),
       ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+    ...bothWays<Schema<"ItemPage">>(queryKey),
     meta: { live: true },
   });
 }
 
 /** Items that are open, or have the chosen statuses, of all jobs. */
 export function pendingQuery(filter: PendingFilter) {
+  const queryKey = ["items", "pending", filter];
   return infiniteQueryOptions({
-    queryKey: ["items", "pending", filter],
+    queryKey,
     queryFn: ({ signal, pageParam }) =>
-      take(
-        api.GET("/api/pending", { params: { query: { ...filter, ...(pageParam && { after: pageParam }) } }, signal }),
-      ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+      take(api.GET("/api/pending", { params: { query: { ...filter, ...pageAt(pageParam) } }, signal })),
+    ...bothWays<Schema<"ItemPage">>(queryKey),
     meta: { live: true },
   });
 }
@@ -63,6 +61,20 @@ export function itemQuery(jobId: string, itemId: string) {
   });
 }
 
+/** Pause, resume or end open items, one after the other. Returns how many were changed. */
+export async function steerItems(
+  rows: { jobId: string; id: string }[],
+  action: "pause" | "resume" | "cancel",
+): Promise<number> {
+  let count = 0;
+  for (const { jobId, id } of rows) {
+    const path = { params: { path: { job_id: jobId, item_id: id } } };
+    const { changed } = await take(api.POST(`/api/jobs/{job_id}/items/{item_id}/${action}`, path));
+    count += Number(changed);
+  }
+  return count;
+}
+
 /** Run items again; nothing chosen: all items of the job with these statuses. */
 export function reprocess(jobId: string, body: Schema<"Reprocess">) {
   return take(api.POST("/api/jobs/{job_id}/reprocess", { params: { path: { job_id: jobId } }, body }));
@@ -73,15 +85,20 @@ export function itemTitle(row: ItemRow): string {
   return [title, brand].filter(Boolean).join(", ") || sku || row.key || `item ${row.id}`;
 }
 
+// What goes on in a job may change the items of all jobs.
+const stalePending = (client: QueryClient) => refreshSoon(client, ["items", "pending"]);
+onLive("job", stalePending);
+onLive("gone", stalePending);
+
 // An event of an item makes what shows it old; large jobs send a digest of ranges instead.
 onLive("item", (client, items: { jobId: string; id: string }[]) => {
-  for (const { jobId, id } of items) void client.invalidateQueries({ queryKey: ["item", jobId, id] });
+  for (const { jobId, id } of items) refreshSoon(client, ["item", jobId, id]);
   for (const jobId of new Set(items.map((item) => item.jobId))) stale(client, jobId);
 });
 onLive("digest", (client, digests: { jobId: string }[]) => {
   for (const jobId of new Set(digests.map((each) => each.jobId))) stale(client, jobId);
 });
 
-function stale(client: Parameters<Parameters<typeof onLive>[1]>[0], jobId: string): void {
-  for (const noun of ["items", "graph", "why"]) void client.invalidateQueries({ queryKey: [noun, jobId] });
+function stale(client: QueryClient, jobId: string): void {
+  refreshSoon(client, ["items", jobId], ["graph", jobId], ["why", jobId]);
 }

@@ -1,16 +1,31 @@
 import {
   infiniteQueryOptions,
+  type Query,
   type QueryClient,
   queryOptions,
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
 import { onLive } from "~/live/apply";
+import { refreshRarely, refreshSoon } from "~/live/refresh";
 import type { Counts } from "~/ui/bar";
-import { api, type Schema, take } from "./client";
+import { api, take } from "./client";
+import {
+  type Changed,
+  type Filter,
+  type Job,
+  type JobCounts,
+  type JobEntry,
+  type ListOfJobs,
+  type Page,
+  withCounted,
+  withJobs,
+  withoutJobs,
+} from "./job-lists";
+import { forward, pageFrom } from "./pages";
 import type { paths } from "./schema";
 
-export type Job = Schema<"Job">;
+export type { Job } from "./job-lists";
 export type JobState = Job["state"];
 export type JobFilter = Omit<NonNullable<paths["/api/jobs"]["get"]["parameters"]["query"]>, "after">;
 
@@ -29,42 +44,25 @@ export function jobsQuery(filter: JobFilter = {}) {
   });
 }
 
-/** All pages of jobs, one after the other. */
-export function jobPagesQuery(filter: JobFilter = {}) {
-  return infiniteQueryOptions({
-    queryKey: ["jobs", "pages", filter],
-    queryFn: ({ signal, pageParam }) =>
-      take(
-        api.GET("/api/jobs", { params: { query: { ...filter, ...(pageParam ? { after: pageParam } : {}) } }, signal }),
-      ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
-    meta: { live: true },
-  });
-}
-
-type JobEntry = Schema<"JobEntry">;
-
 /** The same with jobs of one item counted together by pipeline and hour; `each` shows them one by one. */
 export function foldedJobsQuery(filter: JobFilter = {}, each = false) {
   return infiniteQueryOptions({
     queryKey: ["jobs", each ? "each" : "folded", filter],
     queryFn: async ({ signal, pageParam }) => {
-      const query = { ...filter, ...(pageParam ? { after: pageParam } : {}) };
+      const query = { ...filter, ...pageFrom(pageParam) };
       if (!each) return take(api.GET("/api/jobs/folded", { params: { query }, signal }));
       const { jobs, ...page } = await take(api.GET("/api/jobs", { params: { query }, signal }));
       return { ...page, entries: jobs.map((job): JobEntry => ({ job, group: null })) };
     },
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+    ...forward,
     meta: { live: true },
   });
 }
 
-export function jobCountsQuery() {
+export function jobCountsQuery(filter: { userId?: string } = {}) {
   return queryOptions({
-    queryKey: ["jobs", "counts"],
-    queryFn: ({ signal }) => take(api.GET("/api/jobs/counts", { signal })),
+    queryKey: ["jobs", "counts", filter],
+    queryFn: ({ signal }) => take(api.GET("/api/jobs/counts", { params: { query: filter }, signal })),
     meta: { live: true },
   });
 }
@@ -88,80 +86,105 @@ export function countsOf(job: Job): Counts {
   return { done, notFound, skipped, error, pending };
 }
 
+function knownJob(client: QueryClient, id: string): Job | undefined {
+  const lists = jobLists(client).map((query) => query.state.data as Cached);
+  const listed = lists.flatMap((data) =>
+    "jobs" in data
+      ? data.jobs
+      : "pages" in data
+        ? data.pages.flatMap((page) => page.entries.map(({ job }) => job))
+        : [],
+  );
+  return client.getQueryData<Job>(["job", id]) ?? listed.find((job) => job?.id === id) ?? undefined;
+}
+
 type Steer = "pause" | "resume" | "cancel";
 
 export function useSteerJob(id: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (action: Steer) => take(api.POST(`/api/jobs/{job_id}/${action}`, { params: { path: { job_id: id } } })),
-    onSuccess: ({ state }) => putJob(client, id, (job) => ({ ...job, state })),
+    onSuccess: ({ state }) => {
+      const job = knownJob(client, id);
+      if (job) putJobs(client, [{ ...job, state }]);
+    },
     onSettled: () => client.invalidateQueries({ queryKey: ["job", id] }),
   });
 }
 
-/** A page of any list of jobs: plain, or with entries of which some are groups. */
-interface Page {
-  jobs?: Job[];
-  entries?: JobEntry[];
-  next?: string | null;
-}
+/** The numbers, or the pages, of a query for jobs. */
+type Cached = JobCounts | { jobs: Job[]; next: string | null } | { pages: Page[]; pageParams: unknown[] };
 
-function jobsOf(page: Page): Job[] {
-  return page.jobs ?? page.entries?.map((entry) => entry.job).filter((job) => job !== null) ?? [];
-}
+// What events have said since the answer of each query.
+const counted = new WeakMap<Query, { answeredAt: number; jobs: Map<string, Job> }>();
 
-function isPaged(data: unknown): data is { pages: Page[]; pageParams: unknown[] } {
-  return typeof data === "object" && data !== null && "pages" in data;
-}
-
-/** Change a job wherever it is cached. */
-export function putJob(client: QueryClient, id: string, change: (job: Job) => Job): void {
-  const changed = (job: Job) => (job.id === id ? change(job) : job);
-  const inPage = (page: Page): Page => {
-    if (!jobsOf(page).some((job) => job.id === id)) return page;
-    if (page.jobs) return { ...page, jobs: page.jobs.map(changed) };
-    return {
-      ...page,
-      entries: page.entries?.map((entry) => (entry.job ? { ...entry, job: changed(entry.job) } : entry)),
-    };
+function listOf(query: Query, me: string | undefined): ListOfJobs {
+  const { dataUpdatedAt } = query.state;
+  let known = counted.get(query);
+  if (known?.answeredAt !== dataUpdatedAt) {
+    known = { answeredAt: dataUpdatedAt, jobs: new Map() };
+    counted.set(query, known);
+  }
+  return {
+    filter: query.queryKey.at(-1) as Filter,
+    me,
+    isFolded: query.queryKey[1] === "folded",
+    counted: known.jobs,
   };
-  client.setQueryData<Job>(["job", id], (job) => job && change(job));
-  client.setQueriesData<Page | { pages: Page[] }>({ queryKey: ["jobs"] }, (data) => {
-    if (!data) return data;
-    return isPaged(data) ? { ...data, pages: data.pages.map(inPage) } : inPage(data as Page);
-  });
 }
 
-const REFRESH_MS = 2000;
-let refreshing: ReturnType<typeof setTimeout> | undefined;
-
-/** Ask for the lists again, at most once in two seconds: a job that no list has yet makes them old. */
-function refreshLists(client: QueryClient): void {
-  if (refreshing) return;
-  refreshing = setTimeout(() => {
-    refreshing = undefined;
-    void client.invalidateQueries({ queryKey: ["jobs"] });
-  }, REFRESH_MS);
+function entriesOf(jobs: Job[]): JobEntry[] {
+  return jobs.map((job) => ({ job, group: null }));
 }
 
-onLive("job", (client, jobs: Job[]) => {
+function changed(data: Cached, jobs: Job[], list: ListOfJobs): Changed<Cached> {
+  if ("states" in data) return withCounted(data, jobs, list);
+  if ("pages" in data) {
+    const { now, isUnsure } = withJobs(data.pages, jobs, list);
+    return { now: { ...data, pages: now }, isUnsure };
+  }
+  const { now, isUnsure } = withJobs([{ entries: entriesOf(data.jobs), next: data.next }], jobs, list);
+  return { now: { ...data, jobs: now[0]!.entries.map((entry) => entry.job!) }, isUnsure };
+}
+
+/** Write what an event says. The answer is as old as it was, and a question that is due is still due. */
+function write(client: QueryClient, query: Query, now: unknown): void {
+  const { dataUpdatedAt, isInvalidated } = query.state;
+  client.setQueryData(query.queryKey, now, { updatedAt: dataUpdatedAt });
+  if (isInvalidated) query.invalidate();
+}
+
+function jobLists(client: QueryClient): Query[] {
+  const lists = client.getQueryCache().findAll({ queryKey: ["jobs"] });
+  return lists.filter((query) => query.state.data !== undefined);
+}
+
+/** Put jobs wherever they are cached. */
+function putJobs(client: QueryClient, jobs: Job[]): void {
   const me = client.getQueryData<{ me: { name: string } }>(["app"])?.me.name;
-  const lists = client
-    .getQueriesData<Page | { pages: Page[] }>({ queryKey: ["jobs"] })
-    .filter(([, data]) => data !== undefined);
-  const showsAll = lists.some(([key]) => key.some(isFilterOfAll));
-  const known = new Set(lists.flatMap(([, data]) => pagesOf(data).flatMap(jobsOf)).map((job) => job.id));
+  for (const query of jobLists(client)) {
+    const { now, isUnsure } = changed(query.state.data as Cached, jobs, listOf(query, me));
+    write(client, query, now);
+    // An answer that is under way may be older than the event.
+    if (isUnsure || query.state.fetchStatus === "fetching") refreshRarely(client, query.queryKey);
+  }
   for (const job of jobs) {
-    if (!known.has(job.id) && (job.owner === me || showsAll)) refreshLists(client);
-    putJob(client, job.id, (before) => (before.updatedAt > job.updatedAt ? before : { ...before, ...job }));
+    const query = client.getQueryCache().find<Job>({ queryKey: ["job", job.id] });
+    const before = query?.state.data;
+    if (!query || !before) continue;
+    if (before.updatedAt <= job.updatedAt) write(client, query as unknown as Query, { ...before, ...job });
+    // An answer may be newer than an event; but of two changes the one that began first may be committed last.
+    else refreshSoon(client, ["job", job.id]);
+  }
+}
+
+onLive("job", putJobs);
+onLive("gone", (client, gone: { id: string }[]) => {
+  const ids = new Set(gone.map(({ id }) => id));
+  for (const query of jobLists(client)) {
+    const data = query.state.data as Cached;
+    if ("pages" in data) write(client, query, { ...data, pages: withoutJobs(data.pages, ids) });
+    else if ("jobs" in data) write(client, query, { ...data, jobs: data.jobs.filter((job) => !ids.has(job.id)) });
+    refreshRarely(client, query.queryKey);
   }
 });
-onLive("gone", (client) => refreshLists(client));
-
-function isFilterOfAll(part: unknown): boolean {
-  return typeof part === "object" && part !== null && "userId" in part && part.userId === "all";
-}
-
-function pagesOf(data: unknown): Page[] {
-  return isPaged(data) ? data.pages : [data as Page];
-}

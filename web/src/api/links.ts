@@ -6,9 +6,16 @@ export function newKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** What a person adds to a link. */
+export interface LinkFields {
+  title?: string;
+  note?: string;
+  tags?: string[];
+}
+
 export async function saveLink(
   url: string,
-  more: { title?: string; note?: string; tags?: string[] } = {},
+  more: LinkFields = {},
   key = newKey(),
 ): Promise<{ id: string; created: boolean }> {
   const saved = await take(api.POST("/api/bookmarks", { body: { url, ...more }, headers: { "Idempotency-Key": key } }));
@@ -23,6 +30,15 @@ export async function importLinks(urls: string[]): Promise<{ jobId: string }> {
     type: "application/json",
   });
   return importFile(file);
+}
+
+/** What an import of a file would do; nothing is saved. */
+export function previewFile(file: File, signal: AbortSignal) {
+  const body = new FormData();
+  body.append("file", file);
+  return take(
+    api.POST("/api/bookmarks/import/preview", { body: body as never, bodySerializer: (form) => form, signal }),
+  );
 }
 
 export async function importFile(file: File): Promise<{ jobId: string }> {

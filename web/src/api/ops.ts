@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { onLive } from "~/live/apply";
 import { api, queryClient, type Schema, take } from "./client";
+import { forward, pageFrom } from "./pages";
 
 export type Overview = Schema<"Overview">;
 export type StepDepth = Schema<"StepDepth">;
@@ -9,12 +10,15 @@ export type Lanes = Schema<"LaneList">;
 export type OwnerShare = Schema<"OwnerShare">;
 export type Series = Schema<"Series">;
 export type DepthSeries = Schema<"DepthSeries">;
+export type ControllerList = Schema<"ControllerList">;
+export type StepController = Schema<"StepController">;
+export type OwnerSeriesList = Schema<"OwnerSeriesList">;
 export type Schedule = Schema<"Schedule">;
 export type Level = Schema<"Health">["level"];
 
 export type Whose = "me" | "all";
 
-const WATCHED_MS = 15_000; // no event tells of these
+const WATCHED_MS = 30_000; // no event tells of these
 
 /** Health, depth, lanes and workers at a glance; the stream keeps it fresh. */
 export function overviewQuery(userId: Whose) {
@@ -52,21 +56,31 @@ export const depthSeriesQuery = queryOptions({
   refetchInterval: 30_000,
 });
 
+/** How the owners shared the workers, by minute. */
+export const ownerSeriesQuery = queryOptions({
+  queryKey: ["series", "owners"],
+  queryFn: ({ signal }) => take(api.GET("/api/series/owners", { signal })),
+  refetchInterval: 30_000,
+});
+
+/** What the controllers of the steps decide; the workers report it every few seconds, samples are taken by minute. */
+export const controllersQuery = queryOptions({
+  queryKey: ["controllers"],
+  queryFn: ({ signal }) => take(api.GET("/api/controllers", { signal })),
+  refetchInterval: WATCHED_MS,
+});
+
 export const limitsQuery = infiniteQueryOptions({
   queryKey: ["limits"],
-  queryFn: ({ signal, pageParam }) =>
-    take(api.GET("/api/limits", { params: { query: pageParam ? { after: pageParam } : {} }, signal })),
-  initialPageParam: "",
-  getNextPageParam: (page) => page.next ?? undefined,
+  queryFn: ({ signal, pageParam }) => take(api.GET("/api/limits", { params: { query: pageFrom(pageParam) }, signal })),
+  ...forward,
   refetchInterval: WATCHED_MS,
 });
 
 export const hostsQuery = infiniteQueryOptions({
   queryKey: ["hosts"],
-  queryFn: ({ signal, pageParam }) =>
-    take(api.GET("/api/hosts", { params: { query: pageParam ? { after: pageParam } : {} }, signal })),
-  initialPageParam: "",
-  getNextPageParam: (page) => page.next ?? undefined,
+  queryFn: ({ signal, pageParam }) => take(api.GET("/api/hosts", { params: { query: pageFrom(pageParam) }, signal })),
+  ...forward,
   refetchInterval: WATCHED_MS,
 });
 
@@ -74,11 +88,8 @@ export function schedulesQuery(userId: Whose) {
   return infiniteQueryOptions({
     queryKey: ["schedules", userId],
     queryFn: ({ signal, pageParam }) =>
-      take(
-        api.GET("/api/schedules", { params: { query: { userId, ...(pageParam && { after: pageParam }) } }, signal }),
-      ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+      take(api.GET("/api/schedules", { params: { query: { userId, ...pageFrom(pageParam) } }, signal })),
+    ...forward,
   });
 }
 
@@ -92,9 +103,7 @@ export function storageQuery(userId: Whose) {
 /** Pause or resume a queue. */
 export async function steerQueue(name: string, action: "pause" | "resume"): Promise<void> {
   const path = { params: { path: { name } } };
-  await take(
-    action === "pause" ? api.POST("/api/queues/{name}/pause", path) : api.POST("/api/queues/{name}/resume", path),
-  );
+  await take(api.POST(`/api/queues/{name}/${action}`, path));
   void queryClient.invalidateQueries({ queryKey: ["queues"] });
   // The overview is read at most every two seconds, so the answer may be older than the change: it is shown at once.
   queryClient.setQueriesData<Overview>({ queryKey: ["overview"] }, (now) =>
@@ -109,9 +118,7 @@ export async function steerQueue(name: string, action: "pause" | "resume"): Prom
 
 export async function steerSchedule(name: string, action: "pause" | "resume"): Promise<void> {
   const path = { params: { path: { name } } };
-  await take(
-    action === "pause" ? api.POST("/api/schedules/{name}/pause", path) : api.POST("/api/schedules/{name}/resume", path),
-  );
+  await take(api.POST(`/api/schedules/{name}/${action}`, path));
   await queryClient.invalidateQueries({ queryKey: ["schedules"] });
 }
 

@@ -317,6 +317,24 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/jobs/{job_id}/items/{item_id}/start": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { job_id: string; item_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ItemChanged"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/jobs/{job_id}/items/{item_id}/cancel": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -488,6 +506,24 @@ export interface paths {
       requestBody: { content: { "application/json": components['schemas']["ReprocessLetters"] } };
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ReprocessedLetters"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/dead-letters/results": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["RetriedItems"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["RetryResults"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -711,6 +747,42 @@ export interface paths {
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DepthSeries"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/controllers": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ControllerList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/series/owners": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["OwnerSeriesList"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -1168,6 +1240,24 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/me/export": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/zip": unknown } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/tokens": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -1514,6 +1604,26 @@ export interface paths {
       } } };
       responses: {
         201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["JobRef"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/bookmarks/import/preview": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody: { content: { "multipart/form-data": {
+        file: Blob;
+      } } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ImportPreview"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -1885,10 +1995,53 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/sheets/{job_id}/preset": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { job_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SheetPreset"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: never; path: { job_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/sheets/{job_id}/estimate": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { job_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SheetEstimate"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/jobs/{job_id}/grid": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { statuses?: string | null; show?: string | null; after?: string | null; from?: number | null; q?: string | null; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
+      parameters: { query?: { statuses?: string | null; show?: string | null; after?: string | null; from?: number | null; before?: number | null; q?: string | null; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["GridPage"] } };
@@ -1908,7 +2061,7 @@ export interface paths {
     get?: never;
     put?: never;
     post: {
-      parameters: { query?: { format?: "csv" | "xlsx" | "jsonl"; statuses?: string | null; show?: string | null; raw?: boolean; from?: number | null; to?: number | null }; header?: { "Idempotency-Key"?: string }; path: { job_id: string }; cookie?: never };
+      parameters: { query?: { format?: "csv" | "xlsx" | "jsonl"; statuses?: string | null; show?: string | null; raw?: boolean; from?: number | null; to?: number | null; rows?: string | null }; header?: { "Idempotency-Key"?: string }; path: { job_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
         202: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ExportRef"] } };
@@ -2181,6 +2334,7 @@ export interface components {
       limits: components['schemas']["Limits"];
       pipelines: components['schemas']["PipelineInfo"][];
       problems: number;
+      eventId: string;
     };
     Attempt: {
       jobId: string;
@@ -2385,6 +2539,31 @@ export interface components {
       archivedCount: number;
       failedCount: number;
       results: components['schemas']["MessageResult"][];
+    };
+    Controlled: {
+      value: number | null;
+      least: number | null;
+      most: number | null;
+    };
+    ControllerHistory: {
+      running: (number | null)[];
+      concurrency: (number | null)[];
+      claimSize: (number | null)[];
+      itemMs: (number | null)[];
+      leaseS: (number | null)[];
+    };
+    ControllerInputs: {
+      latencyMs: number | null;
+      itemMs: number | null;
+      failureShare: number;
+      retrySpacing: number;
+      machineShare: number | null;
+      heartbeatGapS: number | null;
+    };
+    ControllerList: {
+      at: string;
+      minutes: string[];
+      steps: components['schemas']["StepController"][];
     };
     Controllers: {
       running: number;
@@ -2637,6 +2816,7 @@ export interface components {
       onHold: number;
       done: number;
       failed: number;
+      notFound: number;
       skipped: number;
       exact: boolean;
     };
@@ -2653,6 +2833,7 @@ export interface components {
       total: number;
       searchedTo: number | null;
       next: string | null;
+      previous: number | null;
     };
     GridRow: {
       id: string;
@@ -2687,6 +2868,13 @@ export interface components {
       hosts: components['schemas']["HostInUse"][];
       workers: components['schemas']["WorkerHosts"][];
       next: string | null;
+    };
+    ImportPreview: {
+      links: number;
+      known: number;
+      repeated: number;
+      invalid: number;
+      folders: number;
     };
     InputSummary: {
       title: string | null;
@@ -2765,6 +2953,7 @@ export interface components {
       inputSummary: components['schemas']["InputSummary"];
       error: components['schemas']["ItemError"] | null;
       progress: components['schemas']["Progress"] | null;
+      jobState: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED" | null;
     };
     ItemStep: {
       name: string;
@@ -2809,6 +2998,7 @@ export interface components {
       exact: boolean;
       searched: number;
       searchedTo: string | null;
+      lastId: string | null;
     };
     JobEntry: {
       job: components['schemas']["Job"] | null;
@@ -2826,6 +3016,7 @@ export interface components {
     JobItems: {
       jobId: string;
       items: number;
+      numbers: string;
     };
     JobPage: {
       next: string | null;
@@ -2929,6 +3120,7 @@ export interface components {
       kind: "invitation" | "sign-in";
       role: "user" | "admin";
       name: string | null;
+      hasPassword: boolean;
     };
     LinkedExport: {
       exportId: string;
@@ -3044,6 +3236,17 @@ export interface components {
       owners: components['schemas']["Owner"][];
       next: string | null;
     };
+    OwnerSeries: {
+      owner: string;
+      ready: number[];
+      running: number[];
+      attemptsPerS: number[];
+      fairShare: (number | null)[];
+    };
+    OwnerSeriesList: {
+      minutes: string[];
+      owners: components['schemas']["OwnerSeries"][];
+    };
     OwnerShare: {
       owner: string;
       weight: number;
@@ -3071,6 +3274,13 @@ export interface components {
     Preferences: {
       value: unknown;
       updatedAt: string | null;
+    };
+    Preset: {
+      mapping: Record<string, string>;
+      decimalMark: string | null;
+      currency: string | null;
+      providers: string[] | null;
+      usedAt: string;
     };
     PreviewRow: {
       line: number;
@@ -3172,11 +3382,25 @@ export interface components {
       complete: boolean;
     };
     Reread: {
-      options: components['schemas']["ReadOptions"];
+      options?: components['schemas']["ReadOptions"] | null;
+      key?: string[];
+    };
+    RetriedItems: {
+      jobs: components['schemas']["RetriedJob"][];
+    };
+    RetriedJob: {
+      jobId: string;
+      numbers: string;
     };
     RetryInfo: {
       attempts: number;
       notFound: number;
+    };
+    RetryResults: {
+      done: number;
+      skipped: number;
+      failed: number;
+      open: number;
     };
     Ribbon: {
       at: string;
@@ -3255,6 +3479,12 @@ export interface components {
     SettingList: {
       settings: components['schemas']["Setting"][];
     };
+    SheetEstimate: {
+      rows: number;
+      perSecond: number | null;
+      seconds: number | null;
+      pace: "own" | "all" | null;
+    };
     SheetInfo: {
       id: string;
       jobId: string;
@@ -3290,6 +3520,9 @@ export interface components {
     SheetPage: {
       sheets: components['schemas']["ListedSheet"][];
       next: string | null;
+    };
+    SheetPreset: {
+      preset: components['schemas']["Preset"] | null;
     };
     SheetPreview: {
       kind: "csv" | "xlsx" | "image" | "images";
@@ -3344,6 +3577,17 @@ export interface components {
       failed?: number;
       cancelled?: number;
     };
+    StepController: {
+      pipeline: string;
+      step: string;
+      workers: number;
+      running: number;
+      concurrency: components['schemas']["Controlled"];
+      claimSize: components['schemas']["Controlled"];
+      leaseS: components['schemas']["Controlled"];
+      inputs: components['schemas']["ControllerInputs"];
+      history: components['schemas']["ControllerHistory"];
+    };
     StepDepth: {
       pipeline: string;
       step: string;
@@ -3355,6 +3599,8 @@ export interface components {
       nextAt: string | null;
       paused: boolean;
       parked: string | null;
+      probeAt: string | null;
+      oldestAt: string | null;
       controllers: components['schemas']["Controllers"] | null;
     };
     StepDepths: {
@@ -3528,7 +3774,7 @@ export interface components {
       since: string | null;
       until: string | null;
       facts: components['schemas']["Facts"];
-      actions: ("resume_job" | "resume_item" | "cancel_item" | "cancel_job" | "resume_queue" | "send_signal" | "kickoff")[];
+      actions: ("resume_job" | "start_item" | "resume_item" | "cancel_item" | "cancel_job" | "resume_queue" | "send_signal" | "kickoff")[];
     };
     WorkerCounts: {
       alive: number;

@@ -25,7 +25,11 @@ export function signedIn(): Promise<void> {
   return asking;
 }
 
+const BACK = "forebay.back"; // the sign-in page reads it
+
+/** What is after # may be a link and a note that are about to be saved: no server sees it, also not as a part of `next`. */
 export function toSignInPage(): void {
-  const back = `${location.pathname}${location.search}${location.hash}`;
-  location.assign(back === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(back)}`);
+  const back = `${location.pathname}${location.search}`;
+  if (location.hash) sessionStorage.setItem(BACK, `${back}${location.hash}`);
+  location.assign(back === "/" || location.hash ? "/sign-in" : `/sign-in?next=${encodeURIComponent(back)}`);
 }

@@ -1,12 +1,15 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { onLive } from "~/live/apply";
+import { refreshSoon } from "~/live/refresh";
 import { api, queryClient, type Schema, take } from "./client";
 import { newKey } from "./links";
+import { forward, pageFrom } from "./pages";
 import type { paths } from "./schema";
 
 export type Sheet = Schema<"SheetInfo">;
 export type ListedSheet = Schema<"ListedSheet">;
 export type Preview = Schema<"SheetPreview">;
+export type Preset = Schema<"Preset">;
 export type ReadOptions = Schema<"ReadOptions">;
 export type Provider = Schema<"ProviderInfo">;
 export type Catalogue = Schema<"Catalogue">;
@@ -30,13 +33,27 @@ export const FIELDS = [
   "category",
 ] as const;
 
+export const FIELD_TITLES: Record<(typeof FIELDS)[number], string> = {
+  title: "Title",
+  brand: "Brand",
+  sku: "SKU",
+  mpn: "Manufacturer’s number",
+  gtin: "GTIN, EAN or UPC",
+  price: "Price",
+  currency: "Currency",
+  quantity: "Quantity",
+  url: "Link",
+  image: "Picture",
+  description: "Description",
+  category: "Category",
+};
+
 export function sheetsQuery() {
   return infiniteQueryOptions({
     queryKey: ["sheets"],
     queryFn: ({ signal, pageParam }) =>
-      take(api.GET("/api/sheets", { params: { query: pageParam ? { after: pageParam } : {} }, signal })),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+      take(api.GET("/api/sheets", { params: { query: pageFrom(pageParam) }, signal })),
+    ...forward,
     meta: { live: true },
   });
 }
@@ -69,13 +86,36 @@ export function previewQuery(jobId: string, options: ReadOptions) {
   });
 }
 
-export function reread(jobId: string, options: ReadOptions) {
+/** Read the file again: with other options, which choose the columns anew, or with other columns for duplicates. */
+export function reread(jobId: string, how: { options: ReadOptions } | { key: string[] }) {
   return take(
     api.POST("/api/sheets/{job_id}/reread", {
       params: { path: { job_id: jobId }, header: { "Idempotency-Key": newKey() } },
-      body: { options: chosen(options) },
+      body: "options" in how ? { options: chosen(how.options) } : how,
     }),
   );
+}
+
+/** The mapping that was kept for a file with the same columns. */
+export function presetQuery(jobId: string) {
+  return queryOptions({
+    queryKey: ["preset", jobId],
+    queryFn: ({ signal }) =>
+      take(api.GET("/api/sheets/{job_id}/preset", { params: { path: { job_id: jobId } }, signal })),
+  });
+}
+
+export async function keepPreset(jobId: string): Promise<void> {
+  await take(api.PUT("/api/sheets/{job_id}/preset", { params: { path: { job_id: jobId } } }));
+}
+
+/** How long the rows would take at the present pace. */
+export function estimateQuery(jobId: string, rows: number) {
+  return queryOptions({
+    queryKey: ["estimate", jobId, rows],
+    queryFn: ({ signal }) =>
+      take(api.GET("/api/sheets/{job_id}/estimate", { params: { path: { job_id: jobId } }, signal })),
+  });
 }
 
 export async function changeSheet(jobId: string, body: Schema<"ChangedSheet">): Promise<void> {
@@ -122,12 +162,11 @@ export function exportsQuery(jobId: string) {
     queryFn: ({ signal, pageParam }) =>
       take(
         api.GET("/api/jobs/{job_id}/exports", {
-          params: { path: { job_id: jobId }, query: pageParam ? { after: pageParam } : {} },
+          params: { path: { job_id: jobId }, query: pageFrom(pageParam) },
           signal,
         }),
       ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
+    ...forward,
     meta: { live: true },
   });
 }
@@ -151,7 +190,6 @@ export async function exportLink(exportId: string): Promise<string | null> {
 // Sheets and exports have no events of their own, but their jobs have.
 const SHEET_PIPELINES = new Set(["sheets", "sheet_images", "sheet_intake", "catalogue_rows"]);
 onLive("job", (client, jobs: { id: string; pipeline: string }[]) => {
-  if (jobs.some((job) => job.pipeline === "sheet_exports")) void client.invalidateQueries({ queryKey: ["exports"] });
-  if (!jobs.some((job) => SHEET_PIPELINES.has(job.pipeline))) return;
-  for (const noun of ["sheets", "sheet", "catalogues"]) void client.invalidateQueries({ queryKey: [noun] });
+  if (jobs.some((job) => job.pipeline === "sheet_exports")) refreshSoon(client, ["exports"]);
+  if (jobs.some((job) => SHEET_PIPELINES.has(job.pipeline))) refreshSoon(client, ["sheets"], ["sheet"], ["catalogues"]);
 });

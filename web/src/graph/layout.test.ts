@@ -25,6 +25,22 @@ describe("layout", () => {
     const row = (name: string) => placed.find((each) => each.vertex.name === name)!.row;
     expect(Math.sign(row("x") - row("y"))).toBe(Math.sign(row("b") - row("a")));
   });
+  it("puts what begins after all items behind the last steps", () => {
+    const { placed, edges } = layout([
+      ...graph({ a: [], b: ["a"], c: ["a"] }),
+      { name: "total", after: [], afterAll: true },
+      { name: "mail", after: ["total"], afterAll: true },
+    ]);
+    const column = Object.fromEntries(placed.map((each) => [each.vertex.name, each.column]));
+    expect(column).toEqual({ a: 0, b: 1, c: 1, total: 2, mail: 3 });
+    expect(edges.map(({ from, to }) => `${from.vertex.name} ${to.vertex.name}`)).toEqual([
+      "a b",
+      "a c",
+      "b total",
+      "c total",
+      "total mail",
+    ]);
+  });
   it("ignores parents that are not shown", () => {
     expect(layout(graph({ a: ["gone"] })).edges).toEqual([]);
   });

@@ -3,6 +3,8 @@
 export interface Vertex {
   name: string;
   after: string[];
+  /** It begins when all items have ended: it stands behind the last steps of the items. */
+  afterAll?: boolean | undefined;
 }
 
 export interface Placed<T extends Vertex> {
@@ -23,7 +25,12 @@ const SWEEPS = 4;
 
 export function layout<T extends Vertex>(vertices: T[]): Layout<T> {
   const known = new Map(vertices.map((vertex) => [vertex.name, vertex]));
-  const parents = (vertex: T) => vertex.after.filter((name) => known.has(name)).map((name) => known.get(name)!);
+  const needed = new Set(vertices.flatMap((vertex) => vertex.after));
+  const last = vertices.filter((vertex) => !vertex.afterAll && !needed.has(vertex.name));
+  const parents = (vertex: T) => {
+    const own = vertex.after.filter((name) => known.has(name)).map((name) => known.get(name)!);
+    return vertex.afterAll && own.length === 0 ? last : own;
+  };
   const columnOf = longestPaths(vertices, parents);
   const columns: T[][] = [];
   for (const vertex of vertices) {

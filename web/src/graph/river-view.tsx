@@ -18,7 +18,7 @@ export interface RiverStep {
   name: string;
   waiting: number;
   running: number;
-  /** Attempts of the last minute by outcome. */
+  /** Attempts of a minute by outcome. */
   outcomes: Record<string, number>;
   held?: "paused" | "needs set-up" | undefined;
 }
@@ -27,12 +27,19 @@ const WIDTH = 1120;
 const TOP = 28;
 const LANE = { labels: 0, pool: 176, from: 208, to: 400 };
 const GATE = 12;
-const STEP = { x: 590, width: 10 };
+const STEP = { x: 520, width: 300, least: 40 };
 const OUT = { x: 960, width: 10 };
 const ROW = 46; // room for a name and a line below it
 
+interface RiverProps {
+  owners: RiverOwner[];
+  steps: RiverStep[];
+  /** When the attempts of the steps ended: "in the last minute". */
+  when: string;
+}
+
 /** Owners → the workers → steps → outcomes. Widths are shares of what flows; pools are what waits. */
-export function River({ owners, steps }: { owners: RiverOwner[]; steps: RiverStep[] }) {
+export function River({ owners, steps, when }: RiverProps) {
   const outcomes = [...new Set(steps.flatMap((step) => Object.keys(step.outcomes)))];
   const height = Math.max(180, ROW * Math.max(owners.length, steps.length, outcomes.length) + 40);
   const lanes = rows(
@@ -58,7 +65,7 @@ export function River({ owners, steps }: { owners: RiverOwner[]; steps: RiverSte
           Owners: what waits, and their share
         </text>
         <text className={css.head} x={STEP.x} y={12}>
-          Steps, in the last minute
+          Steps, {when}
         </text>
         <text className={css.head} x={OUT.x} y={12}>
           Outcomes
@@ -103,23 +110,13 @@ export function River({ owners, steps }: { owners: RiverOwner[]; steps: RiverSte
                       />
                     ),
                 )}
-                <rect
-                  className={stepRates[index]! > 0 ? css.step : css.still}
-                  x={STEP.x}
-                  y={band.y}
-                  width={STEP.width}
-                  height={band.height}
-                />
+                <Step step={step} band={band} perSecond={stepRates[index]! / 60} />
               </g>
             );
           })}
-          {/* Words stand above all flows. */}
-          {steps.map((step, index) => (
-            <StepWords key={step.name} step={step} band={stepBands[index]!} perSecond={stepRates[index]! / 60} />
-          ))}
           {outcomes.length === 0 && (
             <text className={css.side} x={OUT.x} y={height / 2}>
-              none in the last minute
+              none {when}
             </text>
           )}
           {outcomes.map((outcome, index) => (
@@ -185,20 +182,30 @@ function Lane({ owner, band, most, whole }: { owner: RiverOwner; band: Band; mos
   );
 }
 
-function StepWords({ step, band, perSecond }: { step: RiverStep; band: Band; perSecond: number }) {
+/** A step: a box with its words, which the flows end at and begin from, so that no word stands on water. */
+function Step({ step, band, perSecond }: { step: RiverStep; band: Band; perSecond: number }) {
   const at = middle(band);
+  const height = Math.max(STEP.least, band.height);
   return (
     <g>
-      <text className={css.name} x={STEP.x + 20} y={at - 2}>
-        {cut(step.name, 34)}
+      <rect
+        className={perSecond > 0 ? css.box : css.idle}
+        x={STEP.x}
+        y={at - height / 2}
+        width={STEP.width}
+        height={height}
+        rx={4}
+      />
+      {perSecond > 0 && <rect className={css.step} x={STEP.x} y={band.y} width={4} height={band.height} />}
+      <text className={css.name} x={STEP.x + 16} y={at - 2}>
+        {cut(step.name, 30)}
       </text>
-      <text className={css.side} x={STEP.x + 20} y={at + 14}>
+      <text className={css.side} x={STEP.x + 16} y={at + 14}>
         {perSecond > 0 && `${rate(perSecond)}, `}
-        {short(step.waiting)} waiting, {short(step.running)} running
-        {step.held && `, ${step.held}`}
+        {short(step.waiting)} waiting, {step.held ?? `${short(step.running)} running`}
       </text>
       {step.held && (
-        <g className={css.dam} transform={`translate(${STEP.x - 22} ${at - 7})`}>
+        <g className={css.dam} transform={`translate(${STEP.x + STEP.width - 26} ${at - 7})`}>
           <Shape name={step.held === "paused" ? "bars" : "wrench"} size={14} />
         </g>
       )}

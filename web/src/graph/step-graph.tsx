@@ -20,6 +20,7 @@ export interface StepCounts {
   limit?: number | null;
   done: number;
   failed: number;
+  notFound?: number;
   skipped: number;
   /** Tasks that ended per second, during the last minute. */
   perSecond?: number;
@@ -34,8 +35,8 @@ interface StepGraphProps {
   link?: (step: StepCounts, inside: ReactNode, className: string) => ReactNode;
 }
 
-const WIDTH = 184;
-const HEIGHT = 84;
+const WIDTH = 208;
+const HEIGHT = 100;
 const GAP_X = 64;
 const GAP_Y = 20;
 
@@ -77,7 +78,11 @@ export function StepGraph({ label, steps, link }: StepGraphProps) {
           return (
             <li key={step.name}>
               {link ? link(step, inside, className) : <div className={className}>{inside}</div>}
-              {step.after.length > 0 && <span className={css.after}>after {step.after.join(", ")}</span>}
+              {step.after.length > 0 ? (
+                <span className={css.after}>after {step.after.join(", ")}</span>
+              ) : (
+                step.afterAll && <span className={css.after}>after all items</span>
+              )}
             </li>
           );
         })}
@@ -142,6 +147,11 @@ function Node({ step, most }: { step: StepCounts; most: number }) {
           {step.failed > 0 && (
             <span className={css.failed}>
               <Amount value={step.failed} /> failed
+            </span>
+          )}
+          {(step.notFound ?? 0) > 0 && (
+            <span className={css.notFound}>
+              <Amount value={step.notFound!} /> not found
             </span>
           )}
           {step.skipped > 0 && <Count value={step.skipped} word="skipped" />}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Span, scaleOf } from "./timeline";
 
-const run = (from: number, to: number): Span => ({ step: "a", kind: "run", from, to, title: "" });
+const run = (from: number, to: number): Span => ({ row: "a", kind: "run", from, to, title: "" });
 
 describe("scaleOf", () => {
   it("folds gaps that are longer than three times the longest run", () => {
@@ -15,7 +15,7 @@ describe("scaleOf", () => {
     expect(scaleOf([]).folds).toEqual([]);
   });
   it("folds the wait before the first and after the last run", () => {
-    const wait: Span = { step: "b", kind: "line", from: 11, to: 100, title: "" };
+    const wait: Span = { row: "b", kind: "line", from: 11, to: 100, title: "" };
     expect(scaleOf([run(10, 11), wait]).folds).toEqual([
       { from: 0, to: 10 },
       { from: 11, to: 100 },

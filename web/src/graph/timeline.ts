@@ -1,9 +1,10 @@
-/** The timeline of an item: what its steps did when, with long gaps folded. Times are seconds since the first one. */
+/** The timeline of an item or a job: what its steps or items did when, with long gaps folded. Times are seconds since the first one. */
 
 export type Kind = "line" | "backoff" | "throttled" | "claimed" | "run";
 
 export interface Span {
-  step: string;
+  /** A step of an item, or an item of a job. */
+  row: string;
   kind: Kind;
   from: number;
   to: number;

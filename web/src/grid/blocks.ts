@@ -2,6 +2,8 @@
 export interface Rows<T> {
   /** How many rows there are, as far as is known. */
   readonly count: number;
+  /** How many rows were put before the first since it was loaded: the places of the others grew by as many. */
+  readonly prepended: number;
   /** The row at a place from 0; undefined while it is not loaded. */
   at(index: number): T | undefined;
   /** Load the rows from `first` up to `end`, and then those in the direction of travel. */
@@ -41,6 +43,7 @@ export class Told {
 /** Rows in blocks by number: at most 40 are kept, at most two are on their way, and those no longer wanted are aborted. */
 export class Blocks<T> extends Told implements Rows<T> {
   error: unknown;
+  readonly prepended = 0;
   private readonly kept = new Map<number, T[]>(); // those used last are at the end
   private readonly flying = new Map<number, AbortController>();
   private wanted: number[] = [];

@@ -7,7 +7,7 @@ const ALL = [column("a"), column("b", "number"), column("c"), column("d")];
 
 describe("columns", () => {
   it("are in the order of the file, with the widths of their types", () => {
-    const shown = arrange(ALL, { widths: {}, hidden: [], order: [] });
+    const shown = arrange(ALL, { widths: {}, hidden: [], order: [], pinned: [] });
     expect(shown.map((each) => [each.key, each.place])).toEqual([
       ["a", 0],
       ["b", 1],
@@ -18,8 +18,18 @@ describe("columns", () => {
   });
 
   it("are arranged as chosen; new ones come last", () => {
-    const shown = arrange(ALL, { widths: { c: 300 }, hidden: ["b"], order: ["c", "b", "a"] });
+    const shown = arrange(ALL, { widths: { c: 300 }, hidden: ["b"], order: ["c", "b", "a"], pinned: [] });
     expect(shown.map((each) => each.key)).toEqual(["c", "a", "d"]);
-    expect(shown[0]).toMatchObject({ place: 2, width: 300 });
+    expect(shown[0]).toMatchObject({ place: 2, width: 300, isPinned: false });
+  });
+
+  it("are first when they are pinned", () => {
+    const shown = arrange(ALL, { widths: {}, hidden: [], order: ["b", "a"], pinned: ["d", "a"] });
+    expect(shown.map((each) => [each.key, each.isPinned])).toEqual([
+      ["a", true],
+      ["d", true],
+      ["b", false],
+      ["c", false],
+    ]);
   });
 });

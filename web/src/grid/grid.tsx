@@ -13,9 +13,9 @@ import { flushSync } from "react-dom";
 import type { GridRow, Slice } from "~/api/grid";
 import { exact } from "~/format";
 import type { Rows } from "./blocks";
-import type { ShownColumn } from "./columns";
+import { leftOf, type ShownColumn } from "./columns";
 import css from "./grid.module.css";
-import { Header } from "./header";
+import { Header, type Sorting } from "./header";
 import { Ribbon } from "./ribbon";
 import { Row } from "./row";
 import { Scroller } from "./scroller";
@@ -39,7 +39,10 @@ interface GridProps {
   last: number;
   columns: ShownColumn[];
   onWidth: (key: string, width: number) => void;
+  sorting: Sorting;
   at: Place;
+  /** Grows with each move of the cell, which brings it into view. */
+  moves: number;
   onMove: (to: Place) => void;
   isSelected: (id: string) => boolean;
   onSelect: (row: number, isRange: boolean) => void;
@@ -55,7 +58,7 @@ interface GridProps {
 
 /** A grid of any number of rows, of which only those in view are drawn and loaded. */
 export function Grid(props: GridProps) {
-  const { label, rows, columns, at, onMove, isLive, slices, none } = props;
+  const { label, rows, columns, at, moves, onMove, isLive, slices, none } = props;
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const [scroller] = useState(() => new Scroller());
@@ -63,6 +66,11 @@ export function Grid(props: GridProps) {
   useSyncExternalStore(rows.subscribe, rows.version);
   const { view, rowHeight, isNarrow } = useSizes(box);
   scroller.resize(rows.count, rowHeight, view);
+  const before = useRef({ rows, prepended: rows.prepended });
+  if (before.current.rows === rows && before.current.prepended < rows.prepended) {
+    scroller.shift(rows.prepended - before.current.prepended);
+  }
+  before.current = { rows, prepended: rows.prepended };
   const rest = useRef<ReturnType<typeof setTimeout>>(undefined);
   const isJumping = useRef(false);
 
@@ -104,7 +112,7 @@ export function Grid(props: GridProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a move of the cell brings it into view
   useLayoutEffect(() => {
     if (view > 0 && at.row < rows.count) go(() => scroller.show(at.row));
-  }, [at.row, view > 0]);
+  }, [moves, view > 0]);
   useEffect(() => {
     if (!isLive) return;
     const timer = setInterval(() => document.hidden || rows.refresh(...scroller.range()), REFRESH_MS);
@@ -118,8 +126,11 @@ export function Grid(props: GridProps) {
   const [seen, seenEnd] = scroller.range();
   const numberWidth = exact(props.last).length * 8;
   const firstWidth = (isNarrow ? 68 : 148) + Math.max(24, numberWidth);
-  const template = [firstWidth, ...columns.map((column) => column.width)].map((width) => `${width}px`).join(" ");
-  const width = columns.reduce((sum, column) => sum + column.width, firstWidth);
+  const isSingle = isNarrow && columns.length === 1; // it has the room that there is
+  const template = isSingle
+    ? `${firstWidth}px minmax(0, 1fr)`
+    : [firstWidth, ...columns.map((column) => column.width)].map((each) => `${each}px`).join(" ");
+  const width = isSingle ? "100%" : leftOf(columns, columns.length, firstWidth);
   const isDrawn = at.row >= first && at.row < end;
 
   return (
@@ -142,7 +153,14 @@ export function Grid(props: GridProps) {
           event.clipboardData.setData("text/plain", props.onCopy());
         }}
       >
-        <Header columns={columns} template={template} width={width} onWidth={props.onWidth} />
+        <Header
+          columns={columns}
+          firstWidth={firstWidth}
+          template={template}
+          width={width}
+          sorting={props.sorting}
+          onWidth={props.onWidth}
+        />
         <div
           role={rows.count > 0 ? "rowgroup" : undefined}
           className={css.body}
@@ -158,6 +176,7 @@ export function Grid(props: GridProps) {
                 place={place}
                 row={row}
                 columns={columns}
+                firstWidth={firstWidth}
                 template={template}
                 top={place * rowHeight + scroller.offset}
                 isNarrow={isNarrow}

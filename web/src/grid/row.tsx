@@ -1,10 +1,11 @@
-import { memo } from "react";
+import { memo, useRef } from "react";
 import type { GridRow } from "~/api/grid";
 import { exact } from "~/format";
 import { classes } from "~/ui/classes";
 import { Pill } from "~/ui/pill";
 import { Cell } from "./cell";
-import type { ShownColumn } from "./columns";
+import { leftOf, type ShownColumn } from "./columns";
+import { useFlash } from "./flash";
 import type { Place } from "./grid";
 import css from "./grid.module.css";
 
@@ -13,6 +14,7 @@ interface RowProps {
   place: number;
   row: GridRow | undefined;
   columns: ShownColumn[];
+  firstWidth: number;
   template: string;
   top: number;
   isNarrow: boolean;
@@ -26,7 +28,9 @@ interface RowProps {
 
 /** A row; before it is loaded, its number and grey places for its cells. */
 export const Row = memo(function Row(props: RowProps) {
-  const { id, place, row, columns, template, top, column, isSelected, onMove, onOpen } = props;
+  const { id, place, row, columns, firstWidth, template, top, column, isSelected, onMove, onOpen } = props;
+  const element = useRef<HTMLDivElement>(null);
+  useFlash(element, row, columns);
   const cellProps = (index: number) => ({
     id: `${id}-${place}-${index}`,
     "aria-colindex": index + 1,
@@ -35,6 +39,7 @@ export const Row = memo(function Row(props: RowProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys
     <div
+      ref={element}
       role="row"
       aria-rowindex={place + 2}
       aria-selected={isSelected}
@@ -54,7 +59,13 @@ export const Row = memo(function Row(props: RowProps) {
           key={each.key}
           role="gridcell"
           {...cellProps(index + 1)}
-          className={classes(css.cell, each.kind === "found" && css.found, each.type === "number" && css.number)}
+          className={classes(
+            css.cell,
+            each.kind === "found" && css.found,
+            each.type === "number" && css.number,
+            each.isPinned && css.pinned,
+          )}
+          style={each.isPinned ? { left: leftOf(columns, index, firstWidth) } : undefined}
         >
           {row ? <Cell type={each.type} text={row.cells[each.place]} /> : <span className={css.grey} />}
         </div>

@@ -74,6 +74,11 @@ export class Scroller {
     this.settle();
   }
 
+  /** Rows were put before the first: those that are seen stay. */
+  shift(rows: number): void {
+    this.place(this.top + rows * this.rowHeight);
+  }
+
   /** Bring a row into view, in the middle if it was out of it. */
   show(row: number): void {
     const at = Math.max(0, Math.min(this.rows - 1, row)) * this.rowHeight;

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { memo } from "react";
 import { useApp, usePipeline } from "~/api/app";
 import type { Schema } from "~/api/client";
 import { countsOf, isOpen, type Job, rateOf } from "~/api/jobs";
@@ -14,8 +15,8 @@ export function jobTitle(job: Job, pipelineTitle: string): string {
   return job.subject?.title ?? job.file ?? job.key ?? `${pipelineTitle} ${job.id}`;
 }
 
-/** A job as a row of a list. */
-export function JobLine({ job }: { job: Job }) {
+/** A job as a row of a list; it is drawn again when its job has changed. */
+export const JobLine = memo(function JobLine({ job }: { job: Job }) {
   const { title, noun } = usePipeline(job.pipeline);
   const { me } = useApp();
   const { total, pending } = job.counters;
@@ -53,6 +54,14 @@ export function JobLine({ job }: { job: Job }) {
       </span>
     </Link>
   );
+});
+
+const HOUR_MS = 3_600_000;
+
+/** The parameters that show the jobs of a group one by one. */
+export function searchOfGroup({ pipeline, hour }: Schema<"JobGroup">) {
+  const to = new Date(Date.parse(hour) + HOUR_MS).toISOString();
+  return { pipeline: [pipeline], from: hour, to, each: true };
 }
 
 /** Jobs of one item, together: "128 links". */
@@ -63,13 +72,13 @@ export function JobsLine({ group }: { group: Schema<"JobGroup"> }) {
   const state = failed ? "FAILED" : running || queued ? "RUNNING" : paused ? "PAUSED" : "DONE";
   const { done, notFound, skipped, error, pending } = group.counters;
   const counts = { done, notFound, skipped, error, pending };
-  const to = new Date(began.getTime() + 3_600_000).toISOString();
+  const ends = new Date(began.getTime() + HOUR_MS);
   return (
-    <Link to="/jobs" search={{ pipeline: [group.pipeline], from: group.hour, to, each: true }} className={css.line}>
+    <Link to="/jobs" search={searchOfGroup(group)} className={css.line}>
       <span className={css.what}>
         <span className={css.title}>{plural(group.jobs, noun)}</span>
         <span className={css.side}>
-          {title}, {clock(began)} to {clock(new Date(to))}
+          {title}, {clock(began)} to {clock(ends)}
         </span>
       </span>
       <span className={css.far}>

@@ -1,9 +1,10 @@
 import { useEffect, useSyncExternalStore } from "react";
 import { queryClient } from "~/api/client";
-import { apply } from "./apply";
+import { apply, type Portion, portionsOf } from "./apply";
 import { Leader } from "./leader";
-import { type LiveEvent, Merge } from "./merge";
+import { Merge, type RawEvent } from "./merge";
 import { Poll, refreshLive } from "./poll";
+import { Slices } from "./slices";
 import { Stream, type StreamState } from "./stream";
 
 /** What the line at the foot of the rail says. */
@@ -22,19 +23,21 @@ class Live {
   private state: LiveState = { is: "idle" };
   private readonly listeners = new Set<() => void>();
   private readonly wanted = new Map<symbol, string[]>();
-  private readonly merge = new Merge((batch) => apply(queryClient, batch));
+  private readonly applying = new Slices<Portion>((portion) => apply(queryClient, portion));
+  private readonly merge = new Merge((batch) => this.applying.add(portionsOf(batch)));
+  private readonly heard = new Slices<RawEvent>(
+    (event) => this.hear(event),
+    (events) => this.leader.share(events),
+  );
   private readonly stream = new Stream(
     {
-      onEvent: (event) => {
-        this.hear(event);
-        this.leader.share(event);
-      },
+      onEvent: (event) => this.heard.add([event]),
       onState: (state, failures) => {
         this.follow(state, failures);
         this.leader.shareState(state, failures);
       },
     },
-    whose,
+    ofApp,
   );
   private readonly poll = new Poll(
     queryClient,
@@ -43,7 +46,11 @@ class Live {
   );
   private readonly leader = new Leader({
     onLead: (topics) => this.stream.listen(topics),
-    onEvent: (event) => this.hear(event),
+    onEvents: (events) => {
+      const last = events.at(-1)?.id;
+      if (last) this.stream.heard(last);
+      this.heard.add(events);
+    },
     onState: (state, failures) => this.follow(state, failures),
   });
   private isPaused = false;
@@ -115,9 +122,9 @@ class Live {
     }
   }
 
-  private hear(event: LiveEvent): void {
-    if (event.kind === "ready" || event.kind === "tick") return;
-    if (!this.isPaused) this.merge.add(event);
+  private hear({ kind, text }: RawEvent): void {
+    if (kind === "ready" || kind === "tick") return;
+    if (!this.isPaused) this.merge.add({ kind, data: parsed(text) });
     if (this.state.is === "catching-up") this.waitForQuiet();
   }
 
@@ -148,10 +155,19 @@ class Live {
   }
 }
 
-/** Administrators look at the jobs of all owners, so their stream has all of them. */
-function whose(): Record<string, string> {
-  const app = queryClient.getQueryData<{ me: { role: string } }>(["app"]);
-  return app?.me.role === "admin" ? { userId: "all" } : {};
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Administrators look at the jobs of all owners, so their stream has all of them. The first stream begins where the app
+ * began: what changes between the answer to a question and the begin of the stream is an event, too. */
+function ofApp(): Record<string, string> {
+  const app = queryClient.getQueryData<{ me: { role: string }; eventId: string }>(["app"]);
+  return { ...(app?.me.role === "admin" && { userId: "all" }), ...(app && { after: app.eventId }) };
 }
 
 export const live = new Live();

@@ -1,4 +1,4 @@
-import type { LiveEvent } from "./merge";
+import type { RawEvent } from "./merge";
 import type { StreamState } from "./stream";
 
 /** One tab of the browser holds the event stream for all: a browser has six connections to a host over HTTP/1.1. */
@@ -7,7 +7,7 @@ type Message =
   | { kind: "topics"; tab: string; topics: string[] }
   | { kind: "bye"; tab: string }
   | { kind: "hello" }
-  | { kind: "event"; event: LiveEvent }
+  | { kind: "events"; events: RawEvent[] }
   | { kind: "state"; state: StreamState; failures: number };
 
 interface Tab {
@@ -18,7 +18,7 @@ interface Tab {
 interface Watcher {
   /** This tab leads, with the topics of all tabs. */
   onLead: (topics: Set<string>) => void;
-  onEvent: (event: LiveEvent) => void;
+  onEvents: (events: RawEvent[]) => void;
   onState: (state: StreamState, failures: number) => void;
 }
 
@@ -55,8 +55,8 @@ export class Leader {
   }
 
   /** Pass on what the stream has, if this tab leads. */
-  share(event: LiveEvent): void {
-    if (this.leads && this.tabs.size > 0) this.tell({ kind: "event", event });
+  share(events: RawEvent[]): void {
+    if (this.leads && this.tabs.size > 0) this.tell({ kind: "events", events });
   }
 
   shareState(state: StreamState, failures: number): void {
@@ -92,8 +92,8 @@ export class Leader {
       case "hello":
         if (!this.leads) this.tell({ kind: "topics", tab: this.tab, topics: this.topics });
         return;
-      case "event":
-        if (!this.leads) this.watcher.onEvent(message.event);
+      case "events":
+        if (!this.leads) this.watcher.onEvents(message.events);
         return;
       case "state":
         if (!this.leads) this.watcher.onState(message.state, message.failures);

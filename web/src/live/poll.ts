@@ -1,4 +1,4 @@
-import type { QueryClient } from "@tanstack/react-query";
+import type { Query, QueryClient } from "@tanstack/react-query";
 
 const EVERY_S = [5, 15, 60];
 
@@ -20,7 +20,7 @@ export class Poll {
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.round += 1;
-      if (!document.hidden) refreshLive(this.client);
+      if (!document.hidden) refreshLive(this.client, false); // the tries of a request that fails take longer than a round
       this.retry();
     }, everyS * 1000);
   }
@@ -32,7 +32,8 @@ export class Poll {
   }
 }
 
-/** Ask again for everything that is shown and that events would keep fresh. */
-export function refreshLive(client: QueryClient): void {
-  void client.invalidateQueries({ predicate: (query) => query.meta?.live === true, refetchType: "active" });
+/** Ask again for everything that is shown and that events would keep fresh, also for what is being asked for. */
+export function refreshLive(client: QueryClient, cancelRefetch = true): void {
+  const isLive = { predicate: (query: Query) => query.meta?.live === true, refetchType: "active" } as const;
+  void client.invalidateQueries(isLive, { cancelRefetch });
 }

@@ -1,4 +1,4 @@
-import type { LiveEvent } from "./merge";
+import type { RawEvent } from "./merge";
 
 /** Kinds of events that the API sends; EventSource has to be told each. */
 export const KINDS = ["ready", "job", "item", "progress", "digest", "overview", "gone", "tick"] as const;
@@ -10,7 +10,7 @@ const REOPEN_MS = 200; // topics change together when a page opens
 export type StreamState = "closed" | "connecting" | "open" | "failed";
 
 interface Watcher {
-  onEvent: (event: LiveEvent) => void;
+  onEvent: (event: RawEvent) => void;
   onState: (state: StreamState, failures: number) => void;
 }
 
@@ -20,6 +20,7 @@ export class Stream {
   private topics = "";
   private lastId = "";
   private failures = 0;
+  private heardAt = 0;
   private silence: ReturnType<typeof setTimeout> | undefined;
   private reopening: ReturnType<typeof setTimeout> | undefined;
 
@@ -54,7 +55,8 @@ export class Stream {
       this.failures += 1;
       this.watcher.onState("failed", this.failures);
     };
-    this.listenForSilence();
+    this.heardAt = performance.now();
+    this.listenForSilence(SILENCE_MS);
   }
 
   close(): void {
@@ -68,17 +70,26 @@ export class Stream {
 
   private hear(kind: string, event: MessageEvent<string>): void {
     if (event.lastEventId) this.lastId = event.lastEventId;
-    this.listenForSilence();
+    this.heardAt = performance.now();
     if (kind === "ready") {
       this.failures = 0;
       this.watcher.onState("open", 0);
     }
-    this.watcher.onEvent({ kind, data: parsed(event.data) });
+    this.watcher.onEvent({ kind, text: event.data, id: this.lastId });
   }
 
-  private listenForSilence(): void {
+  /** Go on after this event, which another tab has received. */
+  heard(id: string): void {
+    this.lastId = id;
+  }
+
+  private listenForSilence(forMs: number): void {
     clearTimeout(this.silence);
-    this.silence = setTimeout(() => this.open(), SILENCE_MS);
+    this.silence = setTimeout(() => {
+      const leftMs = this.heardAt + SILENCE_MS - performance.now();
+      if (leftMs > 0) this.listenForSilence(leftMs);
+      else this.open();
+    }, forMs);
   }
 }
 
@@ -86,12 +97,4 @@ export class Stream {
 function bounded(topics: string[]): string[] {
   const isItems = (topic: string) => topic.startsWith("items:");
   return [...topics.filter((topic) => !isItems(topic)), ...topics.filter(isItems).slice(-MOST_JOBS)];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

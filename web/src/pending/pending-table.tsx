@@ -1,34 +1,40 @@
-import { useMutation } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useApp } from "~/api/app";
-import { queryClient } from "~/api/client";
-import { type ItemRow, itemTitle, reprocess } from "~/api/items";
-import { toast } from "~/shell/toasts";
+import { type ItemRow, itemTitle } from "~/api/items";
+import { useListKeys } from "~/shell/list-keys";
 import { Button } from "~/ui/button";
 import { type Column, Table } from "~/ui/list";
 import { Pill } from "~/ui/pill";
 import { Time } from "~/ui/time";
 import { Why } from "~/why/why";
-import { plural } from "~/words";
+import { keyOf, useWithGone } from "./gone";
 import css from "./pending.module.css";
+import { isOpen, Selection } from "./selection";
 
-const isOpen = (row: ItemRow) => row.status === "PENDING" || row.status === "PROCESSING";
-const keyOf = (row: ItemRow) => `${row.jobId} ${row.id}`;
-
-/** Open items with exactly the columns and actions of the Pending screens, in a job and over all jobs. */
+/** Items with exactly the columns and actions of the Pending screens, in a job and over all jobs. */
 export function PendingTable({ rows }: { rows: ItemRow[] }) {
   const { pipelines } = useApp();
+  const navigate = useNavigate();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [why, setWhy] = useState<string>();
-  const shown = [...new Map(rows.map((row) => [keyOf(row), row])).values()]; // a moved item may be on two pages
-  const selected = shown.filter((row) => chosen.has(keyOf(row)));
+  const { shown, isGone } = useWithGone(rows);
+  const selected = shown.filter((row) => chosen.has(keyOf(row)) && !isGone(row));
   const asked = shown.find((row) => keyOf(row) === why);
   const toggle = (row: ItemRow) => {
     const next = new Set(chosen);
     if (!next.delete(keyOf(row))) next.add(keyOf(row));
     setChosen(next);
   };
+  const keys = useListKeys({
+    group: "Items",
+    count: shown.length,
+    onOpen: (index) => {
+      const row = shown[index];
+      if (row) void navigate({ to: "/jobs/$jobId/items/$n", params: { jobId: row.jobId, n: row.id } });
+    },
+    onSelect: (index) => shown[index] && toggle(shown[index]),
+  });
   const columns: Column<ItemRow>[] = [
     {
       key: "select",
@@ -37,7 +43,8 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
         <input
           type="checkbox"
           aria-label={`Select item ${row.id} of job ${row.jobId}`}
-          checked={chosen.has(keyOf(row))}
+          checked={chosen.has(keyOf(row)) && !isGone(row)}
+          disabled={isGone(row)}
           onChange={() => toggle(row)}
         />
       ),
@@ -52,43 +59,46 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
         </Link>
       ),
     },
+    { key: "job", title: "Job ID", number: true, cell: (row) => row.jobId },
     {
-      key: "job",
-      title: "Job ID",
-      number: true,
-      cell: (row) => (
-        <Link to="/jobs/$jobId" params={{ jobId: row.jobId }} title="Go to Job">
-          {row.jobId}
-        </Link>
-      ),
+      key: "title",
+      title: "Title/Brand",
+      isClear: true,
+      cell: (row) => <span className={css.title}>{itemTitle(row)}</span>,
     },
-    { key: "title", title: "Title/Brand", cell: (row) => <span className={css.title}>{itemTitle(row)}</span> },
-    { key: "status", title: "Status", cell: (row) => <Pill status={row.status} /> },
+    { key: "status", title: "Status", isClear: true, cell: (row) => <Status row={row} isGone={isGone(row)} /> },
     { key: "attempts", title: "Attempts", number: true, cell: (row) => row.attempts },
     { key: "locked", title: "LockedBy", cell: (row) => row.lockedBy ?? "" },
-    { key: "updated", title: "UpdatedAt", cell: (row) => <Time value={row.updatedAt} /> },
+    { key: "updated", title: "UpdatedAt", isClear: true, cell: (row) => <Time value={row.updatedAt} /> },
     {
       key: "type",
       title: "JobType",
+      isClear: true,
       cell: (row) => (
         <span className={css.type}>{pipelines.find((each) => each.name === row.pipeline)?.title ?? row.pipeline}</span>
       ),
     },
-    { key: "progress", title: "Progress", cell: (row) => <Progress row={row} /> },
+    { key: "progress", title: "Progress", isClear: true, cell: (row) => <Progress row={row} /> },
     {
-      key: "why",
-      title: <span className="only-heard">Why it waits</span>,
+      key: "actions",
+      title: <span className="only-heard">Actions</span>,
       cell: (row) =>
-        isOpen(row) && (
-          <Button look="plain" aria-label={`Why does item ${row.id} wait?`} onClick={() => setWhy(keyOf(row))}>
-            Why?
-          </Button>
+        isGone(row) ? null : (
+          <span className={css.actions}>
+            <Link to="/jobs/$jobId" params={{ jobId: row.jobId }} aria-label={`Go to Job ${row.jobId}`}>
+              Go to Job
+            </Link>
+            {isOpen(row) && (
+              <Button look="plain" aria-label={`Why does item ${row.id} wait?`} onClick={() => setWhy(keyOf(row))}>
+                Why?
+              </Button>
+            )}
+          </span>
         ),
     },
   ];
   return (
     <div className={css.pending}>
-      <Selection rows={selected} onDone={() => setChosen(new Set())} />
       {asked && (
         <div className={css.asked}>
           <p className="muted">
@@ -103,8 +113,25 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
         rows={shown}
         rowKey={keyOf}
         isSelected={(row) => chosen.has(keyOf(row))}
+        rowProps={keys.rowProps}
       />
+      <Selection rows={selected} onDone={() => setChosen(new Set())} />
     </div>
+  );
+}
+
+/** The status; beside it that the job is paused, or in its place that the job was deleted. */
+function Status({ row, isGone }: { row: ItemRow; isGone: boolean }) {
+  if (isGone) return <span className="muted">Gone: the job was deleted</span>;
+  return (
+    <span className={css.status}>
+      <Pill status={row.status} />
+      {isOpen(row) && row.jobState === "PAUSED" && (
+        <span title="The job is paused">
+          <Pill status="PAUSED" small />
+        </span>
+      )}
+    </span>
   );
 }
 
@@ -115,44 +142,5 @@ function Progress({ row }: { row: ItemRow }) {
     <span className={css.progress} title={note ?? undefined}>
       {fraction == null ? note : `${Math.round(100 * fraction)} %`}
     </span>
-  );
-}
-
-/** "Reprocess selected", with the reason when it cannot help. */
-function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => void }) {
-  const ended = rows.filter((row) => !isOpen(row));
-  const again = useMutation({
-    mutationFn: async () => {
-      const byJob = Map.groupBy(ended, (row) => row.jobId);
-      const answers = await Promise.all(
-        [...byJob].map(([jobId, own]) =>
-          reprocess(jobId, {
-            scope: "items",
-            itemIds: own.map((row) => row.id),
-            statuses: ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"],
-          }),
-        ),
-      );
-      return answers.reduce((sum, answer) => sum + answer.items, 0);
-    },
-    onSuccess: (count) => {
-      toast(`${plural(count, "item")} run${count === 1 ? "s" : ""} again.`);
-      onDone();
-      void queryClient.invalidateQueries();
-    },
-    onError: (error) => toast(error.message),
-  });
-  if (rows.length === 0) return null;
-  return (
-    <div className={css.selection} role="status">
-      <span>{plural(rows.length, "item")} selected</span>
-      <Button busy={again.isPending} disabled={ended.length === 0} onClick={() => again.mutate()}>
-        Reprocess selected
-      </Button>
-      {ended.length === 0 && <span className="muted">These items are open: they run anyway.</span>}
-      {ended.length > 0 && ended.length < rows.length && (
-        <span className="muted">{plural(rows.length - ended.length, "open item")} run anyway.</span>
-      )}
-    </div>
   );
 }

@@ -75,6 +75,7 @@ test("the rail has what the server has, and the generic page for other pipelines
     limits: { page: 1, uploadBytes: 1, items: 1, streams: 1, linkS: 1 },
     pipelines: [pipeline("bookmarks", "bookmarks"), pipeline("texts", null), pipeline("chores", null, true)],
     problems: 0,
+    eventId: "",
   };
   expect(entriesFor(app, known).map((each) => each.to)).toEqual(["/", "/bookmarks", "/pipelines/texts"]);
 });

@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { plural } from "~/words";
 import { sendKept } from "./outbox";
+import { scriptUrl } from "./script-url";
 import { toast } from "./toasts";
 
 /** Send kept links at the start, and whenever the network is back. */
@@ -17,26 +18,38 @@ export function useOutbox(): void {
   }, []);
 }
 
-interface TrustedTypes {
-  createPolicy: (
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ) => { createScriptURL: (url: string) => string };
-}
+const LOOKED_MS = 3_600_000;
+let isOffered = false;
 
-/** Install the service worker, where there may be one. A new version waits until the person says so. */
+/** Install the service worker, where there may be one, and look for a new version when the page is shown again. */
 export async function installWorker(): Promise<void> {
-  if (!import.meta.env.PROD || !("serviceWorker" in navigator)) return;
-  const trusted = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
-  const place =
-    trusted?.createPolicy("forebay", { createScriptURL: (url) => url }).createScriptURL("/sw.js") ?? "/sw.js";
-  const registration = await navigator.serviceWorker.register(place);
+  if (!import.meta.env.PROD) return;
+  addEventListener("vite:preloadError", () => offerReload()); // a page of the version before, which the server has no more
+  if (!("serviceWorker" in navigator)) return;
+  const registration = await navigator.serviceWorker.register(scriptUrl("/sw.js"));
+  if (registration.waiting) offerReload(registration.waiting);
   registration.addEventListener("updatefound", () => {
     const found = registration.installing;
     found?.addEventListener("statechange", () => {
-      if (found.state === "installed" && navigator.serviceWorker.controller) {
-        toast("A new version is here.", { label: "Reload", run: () => location.reload() });
-      }
+      if (found.state === "installed" && navigator.serviceWorker.controller) offerReload(found);
     });
   });
+  let looked = Date.now();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden || Date.now() - looked < LOOKED_MS) return;
+    looked = Date.now();
+    registration.update().catch(() => undefined); // without a network there is no new version
+  });
+}
+
+/** A new version waits until the person says so: nothing is lost that was being done. */
+function offerReload(waiting?: ServiceWorker): void {
+  if (isOffered) return;
+  isOffered = true;
+  const run = () => {
+    if (!waiting) return location.reload();
+    navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
+    waiting.postMessage("take over");
+  };
+  toast("A new version is here.", { label: "Reload", run }, true);
 }

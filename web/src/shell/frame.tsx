@@ -113,9 +113,11 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
           <Button look="plain" icon aria-label="All commands" shortcut="Ctrl+K" onClick={() => setOpen("palette")}>
             <CommandIcon />
           </Button>
-          <Button look="plain" icon aria-label="Keys" shortcut="?" onClick={() => setOpen("help")}>
-            <HelpCircle />
-          </Button>
+          <span className={css.onlyWide}>
+            <Button look="plain" icon aria-label="Keys" shortcut="?" onClick={() => setOpen("help")}>
+              <HelpCircle />
+            </Button>
+          </span>
           <Menu
             align="end"
             button={{ look: "plain", icon: true, "aria-label": `Account of ${app.me.name}`, children: <User /> }}

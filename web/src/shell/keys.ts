@@ -15,6 +15,13 @@ export function isInField(target: EventTarget | null): boolean {
   );
 }
 
+/** Whether the focused control does something with the key by itself: Enter on a link, an arrow on a slider. */
+export function isOwnKey(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (key === "Enter" || key === " ") return target.matches("a[href], button, summary");
+  return /^(Arrow|Page|Home$|End$)/.test(key) && target.matches("input[type=range], input[type=radio]");
+}
+
 /** The command of a key press, given the keys before it; undefined: none, true: the begin of one. */
 export function commandOf(commands: Command[], pressed: string[]): Command | true | undefined {
   const said = pressed.join(" ");
@@ -38,7 +45,7 @@ export function useKeys(): void {
       if (!key || event.defaultPrevented || event.isComposing) return;
       const isSingle = !key.startsWith("mod+");
       const isOff = isInField(event.target) || currentLook().keys === "off" || document.querySelector("dialog[open]");
-      if (isSingle && isOff) return;
+      if (isSingle && (isOff || isOwnKey(event.target, key))) return;
       const row = event.timeStamp - last < SEQUENCE_MS ? [...before, key] : [key];
       const found = commandOf(allCommands(), row) ?? commandOf(allCommands(), [key]);
       before = found === true ? row : [];

@@ -9,6 +9,9 @@ interface ListKeys {
   onSelect?: (index: number, isRange: boolean) => void;
 }
 
+/** The attributes of a row. */
+export type RowProps = ReturnType<ReturnType<typeof useListKeys>["rowProps"]>;
+
 /** Keys of a list: j and k or arrows move, Enter opens, x selects, Shift+x selects a range. Rows get `rowProps(index)`. */
 export function useListKeys({ group, count, onOpen, onSelect }: ListKeys) {
   const [at, setAt] = useState(-1);
@@ -24,10 +27,7 @@ export function useListKeys({ group, count, onOpen, onSelect }: ListKeys) {
     { id: `${group}-previous`, title: "Previous", group, keys: "k", run: () => move(-1), hidden: true },
     { id: `${group}-down`, title: "Next", group, keys: "ArrowDown", run: () => move(1), hidden: true },
     { id: `${group}-up`, title: "Previous", group, keys: "ArrowUp", run: () => move(-1), hidden: true },
-    // Enter belongs to what has the focus, if it is a link or a button.
-    ...(isBusyElsewhere()
-      ? []
-      : [{ id: `${group}-open`, title: "Open", group, keys: "Enter", run: open, hidden: true }]),
+    { id: `${group}-open`, title: "Open", group, keys: "Enter", run: open, hidden: true },
     ...(onSelect
       ? [
           { id: `${group}-select`, title: "Select", group, keys: "x", run: () => now >= 0 && onSelect(now, false) },
@@ -51,9 +51,4 @@ export function useListKeys({ group, count, onOpen, onSelect }: ListKeys) {
       "data-at": index === now || undefined,
     }),
   };
-}
-
-function isBusyElsewhere(): boolean {
-  const focused = document.activeElement;
-  return focused instanceof HTMLAnchorElement || focused instanceof HTMLButtonElement;
 }

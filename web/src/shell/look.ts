@@ -6,6 +6,8 @@ export interface Look {
   density?: "compact" | "roomy";
   rail?: "narrow";
   keys?: "off";
+  /** The path of the page that the app opens with; without, Home. */
+  start?: string;
 }
 
 const KEY = "forebay.look";
@@ -26,6 +28,15 @@ export function useLook(): Look {
 
 export function currentLook(): Look {
   return look.get();
+}
+
+/** Where to begin: the chosen page if the app was opened at its root, and not by Reload or Back. */
+export function startPage(): string | undefined {
+  const [opened] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  const isOpened = opened === undefined || opened.type === "navigate";
+  const isRoot = location.pathname === "/" && !location.search && !location.hash;
+  const { start } = look.get();
+  return isOpened && isRoot && start?.startsWith("/") ? start : undefined;
 }
 
 export function setLook(change: Look): void {

@@ -1,8 +1,8 @@
-import { saveLink } from "~/api/links";
+import { type LinkFields, saveLink } from "~/api/links";
 import { ProblemError } from "~/api/problem";
 
 /** Links that were saved without a network: kept on this device, sent when there is one. */
-interface Kept {
+interface Kept extends LinkFields {
   key: string;
   url: string;
 }
@@ -40,9 +40,9 @@ export async function sendKept(): Promise<{ saved: number; refused: string[] }> 
   const kept: Kept[] = await inStore("readonly", (store) => store.getAll());
   const refused: string[] = [];
   let saved = 0;
-  for (const { key, url } of kept) {
+  for (const { key, url, ...fields } of kept) {
     try {
-      await saveLink(url, {}, key);
+      await saveLink(url, fields, key);
       saved += 1;
     } catch (error) {
       if (!(error instanceof ProblemError) || error.isPassing) break;

@@ -12,11 +12,12 @@ const MOST = 3;
 const toasts = new Store<(Toast & { key: number })[]>([]);
 let count = 0;
 
-/** Say what has happened, for six seconds; with Undo where there is one. Errors that need action are no toasts. */
-export function toast(text: string, action?: Toast["action"]): void {
+/** Say what has happened, for six seconds; with Undo where there is one. Errors that need action are no toasts. What
+ * `stays` is there until its action is pressed. */
+export function toast(text: string, action?: Toast["action"], stays = false): void {
   const key = count++;
   toasts.update((shown) => [...shown, { text, action, key }].slice(-MOST));
-  setTimeout(() => toasts.update((shown) => shown.filter((each) => each.key !== key)), LASTS_MS);
+  if (!stays) setTimeout(() => toasts.update((shown) => shown.filter((each) => each.key !== key)), LASTS_MS);
 }
 
 export function Toasts() {

@@ -14,14 +14,20 @@ export interface Activity {
   fraction?: number;
   href?: string;
   isOver?: boolean;
+  /** It has ended well: nobody has to do anything, so it leaves by itself. */
+  isDone?: boolean;
+  /** Give it up; without, it only leaves the list. */
   onCancel?: () => void;
 }
+
+const LASTS_MS = 6000;
 
 const activities = new Store<Activity[]>([]);
 
 /** Show an activity, or change it. */
 export function putActivity(activity: Activity): void {
   activities.update((all) => [...all.filter((each) => each.id !== activity.id), activity].sort(byId));
+  if (activity.isDone) setTimeout(() => activities.update((all) => all.filter((each) => each !== activity)), LASTS_MS);
 }
 
 export function dropActivity(id: string): void {
@@ -52,7 +58,7 @@ export function Tray() {
                 look="plain"
                 icon
                 aria-label={each.isOver ? `Remove ${each.title}` : `Cancel ${each.title}`}
-                onClick={() => (each.isOver || !each.onCancel ? dropActivity(each.id) : each.onCancel())}
+                onClick={() => (each.onCancel ? each.onCancel() : dropActivity(each.id))}
               >
                 <X />
               </Button>

@@ -15,7 +15,7 @@ export interface ButtonProps extends Omit<ComponentProps<"button">, "className">
   children?: ReactNode;
 }
 
-export function Button({ look = "normal", busy, icon, shortcut, disabled, title, children, ...rest }: ButtonProps) {
+export function Button({ look = "normal", busy, icon, shortcut, title, onClick, children, ...rest }: ButtonProps) {
   const named = title ?? (icon ? rest["aria-label"] : undefined);
   const tip = shortcut ? [named, `(${shortcut})`].filter(Boolean).join(" ") : named;
   return (
@@ -24,8 +24,10 @@ export function Button({ look = "normal", busy, icon, shortcut, disabled, title,
       {...rest}
       title={tip}
       aria-keyshortcuts={shortcut}
-      disabled={disabled || busy}
+      // Not `disabled`: a button that is disabled loses the focus.
+      aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
       className={buttonClass(look, { icon, busy })}
     >
       {children}

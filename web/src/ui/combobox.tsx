@@ -37,6 +37,7 @@ export function Combobox({
   const id = useId();
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
+  const isShown = open && (choices.length > 0 || none !== undefined);
   const chosen = open ? choices[at] : undefined;
   const choose = (choice: Choice) => {
     onChoose(choice);
@@ -69,8 +70,8 @@ export function Combobox({
         <input
           id={id}
           role="combobox"
-          aria-expanded={open}
-          aria-controls={`${id}-list`}
+          aria-expanded={isShown}
+          aria-controls={isShown ? `${id}-list` : undefined}
           aria-autocomplete="list"
           aria-activedescendant={chosen ? `${id}-${chosen.key}` : undefined}
           autoComplete="off"
@@ -86,7 +87,7 @@ export function Combobox({
           onBlur={() => setOpen(false)}
           onKeyDown={press}
         />
-        {open && (choices.length > 0 || none) && (
+        {isShown && (
           <div id={`${id}-list`} role="listbox" aria-label={label} className={css.list}>
             {choices.map((choice, index) => (
               <div

@@ -1,8 +1,10 @@
+import { Check, Copy as CopyIcon } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "./button";
+import css from "./copy.module.css";
 
 /** A text that is copied as a whole. Where the clipboard is not available, as over plain HTTP, it is selected. */
-export function Copy({ text, label, className }: { text: string; label: string; className?: string | undefined }) {
+export function Copy({ text, label }: { text: string; label: string }) {
   const [said, setSaid] = useState("Copy");
   const ref = useRef<HTMLElement>(null);
   const copy = async () => {
@@ -15,15 +17,12 @@ export function Copy({ text, label, className }: { text: string; label: string; 
     }
   };
   return (
-    <>
-      <code ref={ref} className={className}>
-        {text}
-      </code>
-      <span className="row">
-        <Button aria-label={`${said} ${label}`} onClick={() => void copy()}>
-          {said}
-        </Button>
-      </span>
-    </>
+    <div className={css.copy}>
+      <code ref={ref}>{text}</code>
+      {said !== "Copy" && <span role="status">{said}</span>}
+      <Button look="plain" icon aria-label={`${said} ${label}`} onClick={() => void copy()}>
+        {said === "Copied" ? <Check /> : <CopyIcon />}
+      </Button>
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { Button } from "./button";
 import { classes } from "./classes";
 import css from "./dialog.module.css";
@@ -15,13 +15,17 @@ export interface DialogProps {
   mustAnswer?: boolean;
 }
 
-/** A modal dialog: open while it is rendered. Escape closes it, and the focus returns to where it was. */
+const FIELD = "input:not([type=checkbox], [type=radio]), textarea";
+
+/** A modal dialog: open while it is rendered. Its first field has the focus. Escape closes it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, children, actions, wide, mustAnswer }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Closed while it is still in the document: only then does the browser return the focus.
+  useLayoutEffect(() => {
     const dialog = ref.current!;
     if (!dialog.open) dialog.showModal();
+    dialog.querySelector<HTMLElement>(FIELD)?.focus(); // the browser would choose the close button
     return () => dialog.close();
   }, []);
   return (

@@ -36,6 +36,10 @@ export interface Column<T> {
   title: ReactNode;
   cell: (row: T) => ReactNode;
   number?: boolean;
+  /** Its cells say by themselves what they are: on a phone, where each row is a few lines, its title is left out. */
+  isClear?: boolean;
+  /** The rows are in the order of this column. */
+  order?: "ascending" | "descending";
 }
 
 interface TableProps<T> {
@@ -44,10 +48,12 @@ interface TableProps<T> {
   rows: T[];
   rowKey: (row: T) => string;
   isSelected?: (row: T) => boolean;
+  /** Attributes of a row, as those of `useListKeys`. */
+  rowProps?: (index: number) => ComponentProps<"tr">;
 }
 
 /** A table for some hundred rows; the grid is for more. It scrolls sideways by itself. */
-export function Table<T>({ label, columns, rows, rowKey, isSelected }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, rowKey, isSelected, rowProps }: TableProps<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <div className={css.wrap} tabIndex={0} role="region" aria-label={label}>
@@ -55,17 +61,26 @@ export function Table<T>({ label, columns, rows, rowKey, isSelected }: TableProp
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.key} scope="col" className={column.number ? css.number : undefined}>
+              <th
+                key={column.key}
+                scope="col"
+                aria-sort={column.order}
+                className={column.number ? css.number : undefined}
+              >
                 {column.title}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={rowKey(row)} aria-selected={isSelected?.(row) || undefined}>
+          {rows.map((row, index) => (
+            <tr key={rowKey(row)} aria-selected={isSelected?.(row) || undefined} {...rowProps?.(index)}>
               {columns.map((column) => (
-                <td key={column.key} className={column.number ? css.number : undefined}>
+                <td
+                  key={column.key}
+                  className={column.number ? css.number : undefined}
+                  data-title={column.isClear || typeof column.title !== "string" ? undefined : column.title}
+                >
                   {column.cell(row)}
                 </td>
               ))}

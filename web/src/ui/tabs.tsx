@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import css from "./tabs.module.css";
 
 export interface Tab<K extends string> {
@@ -16,9 +16,17 @@ interface TabsProps<K extends string> {
   children: ReactNode;
 }
 
-/** Tabs and the chosen one's content. Which one is chosen belongs into the URL. */
+/** Tabs, of which the chosen one is in view, and its content. Which one is chosen belongs into the URL. */
 export function Tabs<K extends string>({ label, tabs, value, onChange, children }: TabsProps<K>) {
   const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab is looked for in the document
+  useEffect(() => {
+    const chosen = list.current!.querySelector<HTMLElement>("[aria-selected=true]");
+    if (chosen)
+      list.current!.scrollLeft =
+        chosen.offsetLeft - list.current!.offsetLeft - (list.current!.clientWidth - chosen.offsetWidth) / 2;
+  }, [value]);
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
@@ -30,7 +38,7 @@ export function Tabs<K extends string>({ label, tabs, value, onChange, children 
   };
   return (
     <div className="stack">
-      <div role="tablist" aria-label={label} className={css.tabs} onKeyDown={move}>
+      <div ref={list} role="tablist" aria-label={label} className={css.tabs} onKeyDown={move}>
         {tabs.map((tab) => (
           <button
             key={tab.key}

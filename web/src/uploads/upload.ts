@@ -8,7 +8,7 @@ import * as tus from "./tus";
 
 const PART = 8 << 20;
 const LONGEST_WAIT_MS = 15_000;
-const PATH = "/api/uploads";
+export const PATH = "/api/uploads";
 
 /** An upload on this page: it goes on while one looks at other pages. */
 export interface Upload {
@@ -36,7 +36,8 @@ function put(upload: Upload): void {
     fraction: upload.sent / upload.size,
     href: `/sheets/new?job=${upload.jobId}`,
     isOver: upload.state === "done" || upload.state === "failed",
-    onCancel: () => void cancelUpload(upload.id),
+    isDone: upload.state === "done",
+    ...(upload.state !== "done" && upload.state !== "failed" && { onCancel: () => void cancelUpload(upload.id) }),
   });
 }
 

@@ -1,12 +1,30 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useRef, useState } from "react";
 import { api, queryClient, take } from "~/api/client";
 import { whyQuery } from "~/api/why";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
+import { SignalDialog } from "./signal-dialog";
 import css from "./why.module.css";
-import { ACTIONS, type Action, hint, type Reason, say } from "./words";
+import { ACTIONS, type Action, hint, type Reason, say, type Why as WhyAnswer } from "./words";
 
-const WATCHED_MS = 5000; // no event says that a place in line has changed
+const WATCHED_MS = 60_000; // no event says that a task was claimed, or that a place in line has changed
+const SOONEST_MS = 1000;
+const SOON_MS = 3000;
+const RUNNING_MS = 20_000; // leases of running tasks are renewed all the time; a lost worker is seen when one is not
+
+/** When to ask again: when the first of the reasons ends; soon, if nothing holds it back. */
+function nextLook(why: WhyAnswer | undefined): number {
+  const ends = (why?.reasons ?? [])
+    .filter(({ code, until }) => until !== null || code === "unknown")
+    .map(({ code, until }) => {
+      if (until === null) return SOON_MS;
+      const left = Date.parse(until) - Date.parse(why!.at) + SOONEST_MS;
+      return Math.max(code === "running" ? RUNNING_MS : SOONEST_MS, left);
+    });
+  return Math.min(WATCHED_MS, ...ends);
+}
 
 interface WhyProps {
   jobId: string;
@@ -15,13 +33,22 @@ interface WhyProps {
 
 /** Why a job or an item waits: the first reason that holds, then the others; each with the button that helps. */
 export function Why({ jobId, itemId }: WhyProps) {
-  const query = useQuery({ ...whyQuery(jobId, itemId), refetchInterval: WATCHED_MS });
+  const query = useQuery({ ...whyQuery(jobId, itemId), refetchInterval: ({ state }) => nextLook(state.data) });
   const why = query.data;
-  if (!why || why.reasons.length === 0) return null;
-  const [first, ...rest] = why.reasons;
+  const [first, ...rest] = why?.reasons ?? [];
+  const hasWaited = useRef(false);
+  if (first) hasWaited.current = true;
+  if (!why || !first) {
+    // What has waited leaves its line: the page does not move when the work ends.
+    return hasWaited.current ? (
+      <section className={css.why} aria-label="Why it waits">
+        <p className={css.first}>Nothing waits any more.</p>
+      </section>
+    ) : null;
+  }
   return (
     <section className={css.why} aria-label="Why it waits">
-      <ReasonLine reason={first!} at={why.at} jobId={jobId} itemId={itemId} isFirst />
+      <ReasonLine reason={first} at={why.at} jobId={jobId} itemId={itemId} isFirst />
       {rest.length > 0 && (
         <details>
           <summary>Also</summary>
@@ -47,32 +74,44 @@ interface LineProps extends WhyProps {
 
 function ReasonLine({ reason, at, jobId, itemId, isFirst }: LineProps) {
   const command = hint(reason);
+  const [asksSignal, setAsksSignal] = useState(false);
   const act = useMutation({
-    mutationFn: (action: Action) => perform(action, reason, jobId, itemId),
+    mutationFn: (action: Sent) => perform(action, reason, jobId, itemId),
     onSuccess: () => void queryClient.invalidateQueries(),
     onError: (error) => toast(error.message),
   });
   return (
     <div className={css.line}>
-      <p className={isFirst ? css.first : undefined}>{say(reason, at)}</p>
+      <p className={isFirst ? css.first : undefined}>
+        {say(reason, at)}
+        {itemId === undefined && reason.facts.item && (
+          <>
+            {" "}
+            <Link to="/jobs/$jobId/items/$n" params={{ jobId, n: reason.facts.item }}>
+              {reason.facts.tasks === 1 ? "" : "For example "}item {reason.facts.item}
+            </Link>
+          </>
+        )}
+      </p>
       {command && <code>{command}</code>}
-      {reason.actions
-        .filter((action) => action !== "send_signal")
-        .map((action) => (
-          <Button
-            key={action}
-            busy={act.isPending && act.variables === action}
-            look={action.startsWith("cancel") ? "plain" : "normal"}
-            onClick={() => act.mutate(action)}
-          >
-            {ACTIONS[action]}
-          </Button>
-        ))}
+      {reason.actions.map((action) => (
+        <Button
+          key={action}
+          busy={act.isPending && act.variables === action}
+          look={action.startsWith("cancel") ? "plain" : "normal"}
+          onClick={() => (action === "send_signal" ? setAsksSignal(true) : act.mutate(action))}
+        >
+          {ACTIONS[action]}
+        </Button>
+      ))}
+      {asksSignal && <SignalDialog facts={reason.facts} onClose={() => setAsksSignal(false)} />}
     </div>
   );
 }
 
-async function perform(action: Action, reason: Reason, jobId: string, itemId: string | undefined): Promise<unknown> {
+type Sent = Exclude<Action, "send_signal">;
+
+async function perform(action: Sent, reason: Reason, jobId: string, itemId: string | undefined): Promise<unknown> {
   const job = { params: { path: { job_id: jobId } } };
   const item = { params: { path: { job_id: jobId, item_id: itemId ?? reason.facts.item ?? "" } } };
   switch (action) {
@@ -82,13 +121,13 @@ async function perform(action: Action, reason: Reason, jobId: string, itemId: st
       return take(api.POST("/api/jobs/{job_id}/cancel", job));
     case "kickoff":
       return take(api.POST("/api/jobs/{job_id}/kickoff", job));
+    case "start_item":
+      return take(api.POST("/api/jobs/{job_id}/items/{item_id}/start", item));
     case "resume_item":
       return take(api.POST("/api/jobs/{job_id}/items/{item_id}/resume", item));
     case "cancel_item":
       return take(api.POST("/api/jobs/{job_id}/items/{item_id}/cancel", item));
     case "resume_queue":
       return take(api.POST("/api/queues/{name}/resume", { params: { path: { name: reason.facts.queue ?? "" } } }));
-    case "send_signal":
-      return undefined; // needs a payload: `forebay signal`
   }
 }

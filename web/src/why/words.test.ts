@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Reason, say } from "./words";
+import samples from "./samples.json";
+import { type Reason, say, WORDS } from "./words";
 
 const AT = "2026-05-04T14:00:00Z";
 
@@ -8,13 +9,18 @@ function reason(code: Reason["code"], facts: Reason["facts"] = {}, more: Partial
 }
 
 describe("say", () => {
+  it("has words for every code, with the facts that the server gives", () => {
+    const said = samples.reasons.map((sample) => say(sample as unknown as Reason, samples.at));
+    expect(said).toEqual(samples.reasons.map((sample) => sample.web));
+    expect(samples.reasons.map((sample) => sample.code).sort()).toEqual(Object.keys(WORDS).sort());
+  });
   it("names the step, the times and the numbers", () => {
     const retry = reason(
       "retry",
       { reason: "timed out", attempt: 2, maxAttempts: 4 },
       { since: "2026-05-04T13:59:20Z", until: "2026-05-04T14:01:20Z" },
     );
-    expect(say(retry, AT)).toBe("Fetch: failed 40 s ago: timed out; it is tried again in 1 min 20 s (attempt 2 of 4).");
+    expect(say(retry, AT)).toBe("fetch: failed 40 s ago: timed out; it is tried again in 1 min 20 s (attempt 2 of 4).");
     expect(say(retry, AT, false)).toBe("Failed 40 s ago: timed out; it is tried again in 1 min 20 s (attempt 2 of 4).");
   });
   it("counts the tasks of a job", () => {
@@ -27,7 +33,7 @@ describe("say", () => {
       tasksExact: false,
     });
     expect(say(behind, AT)).toBe(
-      "Fetch: in line behind 1,204 tasks of the same owner, who gets 50 % beside 2 other owners (more than 30 tasks).",
+      "fetch: in line behind 1,204 tasks of the same owner, who gets 50 % beside 2 other owners (more than 30 tasks).",
     );
   });
   it("says who paused it", () => {

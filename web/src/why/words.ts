@@ -1,6 +1,6 @@
 import type { Schema } from "~/api/client";
 import { duration, exact } from "~/format";
-import { plural, sentence } from "~/words";
+import { plural, sentence, stopped } from "~/words";
 
 export type Why = Schema<"Why">;
 export type Reason = Schema<"WhyReason">;
@@ -15,12 +15,12 @@ interface Times {
   in: string;
 }
 
-/** A reason as a sentence. `withStep`: it begins with the step's name. */
+/** A reason as a sentence. `withStep`: it begins with the step's name, as that is written. */
 export function say(reason: Reason, at: string, withStep = true): string {
   const text = WORDS[reason.code]?.(reason.facts, timesOf(reason, at)) ?? reason.code.replaceAll("_", " ");
   const { tasks, tasksExact } = reason.facts;
   const count = tasks && tasks > 1 ? ` (${many(tasks, tasksExact)})` : "";
-  return sentence(`${withStep && reason.step ? `${reason.step}: ` : ""}${text}${count}`);
+  return withStep && reason.step ? stopped(`${reason.step}: ${text}${count}`) : sentence(`${text}${count}`);
 }
 
 /** The command that helps, if there is no button for it. */
@@ -33,6 +33,7 @@ export function hint(reason: Reason): string | undefined {
 
 export const ACTIONS: Record<Action, string> = {
   resume_job: "Resume the job",
+  start_item: "Start it now",
   resume_item: "Resume the item",
   cancel_item: "Cancel the item",
   cancel_job: "Cancel the job",
@@ -77,7 +78,7 @@ const again =
     `${verb}${time.ago}${facts.reason ? `: ${facts.reason}` : ""}; it is tried again${time.in}` +
     (counts ? ` (${attempt(facts)})` : "");
 
-const WORDS: Record<Reason["code"], Say> = {
+export const WORDS: Record<Reason["code"], Say> = {
   running: (facts, time) =>
     `running on ${facts.worker}${time.lasting} (${attempt(facts)})` +
     (facts.fraction == null ? "" : `, ${percent(facts.fraction)}`) +

@@ -68,24 +68,27 @@ async def publish_items(conn: Connection, jobs: Mapping[int, Watch], since: date
         found[key["job_id"]].append(key)
     for job_id, keys in found.items():
         watch = jobs[job_id]
-        newest = {key["n"]: key for key in reversed(keys)}
-        fresh = [key for key in newest.values() if watch.is_newer(key["n"], key["at"])]
+        fresh = [key for key in keys if watch.is_changed(_attempt(key), key["at"])]
+        owners = {key["n"]: key["owner_id"] for key in fresh}
         is_cut = len(keys) >= _KEYS and keys[-1]["at"] > near
-        if watch.begun and (is_cut or len(fresh) > MOST_WAITING):
+        if watch.begun and (is_cut or len(owners) > MOST_WAITING):
             for subscriber in watch.subscribers:
                 subscriber.fall_behind(min([near, *(key["at"] for key in fresh)]))
-            watch.seen.update((key["n"], key["at"]) for key in fresh)
         else:
-            await _publish_rows(conn, watch, fresh)
+            await _publish_rows(conn, watch, job_id, owners)
+        watch.seen.update((_attempt(key), key["at"]) for key in fresh)
 
 
-async def _publish_rows(conn: Connection, watch: Watch, keys: Sequence[asyncpg.Record]) -> None:
-    known = {key["n"]: key for key in keys}
-    for some in slices(keys):
-        for row in await changes.items(conn, [key["job_id"] for key in some], [key["n"] for key in some]):
-            key = known[row["n"]]
-            watch.seen[row["n"]] = max(key["at"], row["updated_at"])  # the item may have changed again
-            watch.offer(item_event(row, key["owner_id"]))
+def _attempt(key: asyncpg.Record) -> tuple[int, int, datetime]:
+    """Which attempt it is. The newest time of an item is not enough: of two steps that end together, the one that
+    ended first may be committed last."""
+    return key["n"], key["token"], key["at"]
+
+
+async def _publish_rows(conn: Connection, watch: Watch, job_id: int, owners: Mapping[int, int]) -> None:
+    for ns in slices(list(owners)):
+        for row in await changes.items(conn, [job_id] * len(ns), ns):
+            watch.offer(item_event(row, owners[row["n"]]))
 
 
 async def publish_digests(

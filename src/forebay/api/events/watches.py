@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -33,7 +34,7 @@ class Watch:
     """The last known state of an owner's jobs, or of a job's items, while there are subscribers."""
 
     subscribers: set[Subscriber] = field(default_factory=set[Subscriber])
-    seen: dict[int, datetime] = field(default_factory=dict[int, datetime])  # job id or item → its last change
+    seen: dict[Hashable, datetime] = field(default_factory=dict[Hashable, datetime])  # job id, or attempt → its time
     progress: dict[int, str] = field(default_factory=dict[int, str])
     forget_at: int = 1000
     begun: bool = False  # the first poll only records the present state
@@ -41,16 +42,12 @@ class Watch:
     is_large: bool = False
     digests: Digests = field(default_factory=Digests)
 
-    def is_changed(self, key: int, at: datetime) -> bool:
+    def is_changed(self, key: Hashable, at: datetime) -> bool:
         """Whether it is to be published. The publisher sets `seen`, so that nothing is lost when a poll fails."""
         if self.begun:
             return self.seen.get(key) != at
         self.seen[key] = at
         return False
-
-    def is_newer(self, key: int, at: datetime) -> bool:
-        """The same for items: all their attempts are listed, while a job's row has only its last change."""
-        return self.is_changed(key, at) and (key not in self.seen or self.seen[key] < at)
 
     def concerns(self, job_id: int) -> bool:
         return any(subscriber.event_filter.wants_job(job_id) for subscriber in self.subscribers)

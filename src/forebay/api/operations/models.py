@@ -71,6 +71,8 @@ class StepDepth(Model):
     next_at: datetime | None
     paused: bool
     parked: str | None = Field(description="why the queue needs set-up")
+    probe_at: datetime | None = Field(description="when a queue that needs set-up is tried again")
+    oldest_at: datetime | None = Field(description="when the oldest job with ready tasks was submitted")
     controllers: Controllers | None = Field(description="for administrators; null if no running worker has the step")
 
 
@@ -86,6 +88,8 @@ def step_depth(depth: Depth, control: StepControl | None) -> StepDepth:
         next_at=depth.next_at,
         paused=depth.paused,
         parked=depth.parked,
+        probe_at=depth.probe_at if depth.parked else None,
+        oldest_at=depth.oldest_at,
         controllers=None if control is None else Controllers.model_validate(control, from_attributes=True),
     )
 

@@ -27,7 +27,7 @@ const sentence = text => text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?
 
 /** Show the signed-in user and the sign-out button in the header; returns the user, or null. */
 async function greet() {
-  const {ok, body} = await ask("GET", "/api/me");
+  const {ok, body} = csrf() ? await ask("GET", "/api/me") : {ok: false};  // without its cookie there is no session
   part("who").textContent = ok ? body.name : "";
   part("sign-out").hidden = !ok;
   part("sign-in").hidden = ok;

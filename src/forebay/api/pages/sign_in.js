@@ -27,6 +27,8 @@ async function begin() {
     const me = await greet();
     if (!link) return me ? welcome(me) : show(ways.password);
     const {ok, body, wait} = await ask("POST", "/api/session/link/check", {link});
+    // Without a password there is nothing to replace, and one can be set later: nothing is to be asked.
+    if (ok && body.name && !body.hasPassword && !me) return follow(body.name);
     if (ok) return show(ways[body.kind], body.name);
     show(ways.password);
     complain(words(body, wait));
@@ -34,6 +36,13 @@ async function begin() {
     show(ways.password);
     complain(`No answer: ${error.message}. Open the link again.`);
   }
+}
+
+async function follow(name) {
+  const {ok, body, wait} = await ask("POST", "/api/session/link", {link});
+  if (ok) return finish(body);
+  show(ways["sign-in"], name);
+  complain(words(body, wait));
 }
 
 function show(chosen, name) {

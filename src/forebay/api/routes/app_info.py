@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from datetime import UTC, datetime
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import Field
 
+from forebay.api import paging
 from forebay.api.auth.authentication import Reader
 from forebay.api.deps import PipelinesDep, RolePoolsDep, SettingsDep
 from forebay.api.models import Model
@@ -72,6 +74,9 @@ class AppInfo(Model):
     limits: Limits
     pipelines: list[PipelineInfo]
     problems: int = Field(description="queues that wait until something is set up, and packages that are left out")
+    event_id: str = Field(
+        description="as `after` of `/api/events`: a stream that begins with it misses nothing that changes from now on"
+    )
 
 
 @router.get("/app")
@@ -79,6 +84,8 @@ async def get_app(
     who: Reader, pools: RolePoolsDep, settings: SettingsDep, pipelines: PipelinesDep, request: Request
 ) -> AppInfo:
     """The caller, the version, features, limits and pipelines: everything that the web app needs at its start."""
+    # Before anything is read. The clocks of the API and the database may differ by less than a stream reads back.
+    event_id = paging.encode(datetime.now(UTC))
     async with pools.of(who) as conn:
         parked = {depth.queue for depth in await overview.depth(conn) if depth.parked}
     return AppInfo(
@@ -94,6 +101,7 @@ async def get_app(
         ),
         pipelines=_pipelines(pipelines),
         problems=len(parked) + len(failures()),
+        event_id=event_id,
     )
 
 

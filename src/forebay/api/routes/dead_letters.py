@@ -12,6 +12,7 @@ from forebay.api import idempotency
 from forebay.api.auth.authentication import Reader, Writer
 from forebay.api.deps import RolePoolsDep
 from forebay.api.models import Id, Model, Strict
+from forebay.api.number_ranges import PATTERN, read_ranges, write_ranges
 from forebay.api.problems import Problem
 from forebay.api.routes.items import UserId
 from forebay.api.routes.jobs import find_job, whose
@@ -90,6 +91,27 @@ class ReprocessLetters(Strict):
 class JobItems(Model):
     job_id: Id
     items: int
+    numbers: str = Field(description="the numbers of the items, as `3,7-9`")
+
+
+class RetriedJob(Strict):
+    job_id: JobNumber
+    numbers: Annotated[str, Field(max_length=200_000, pattern=PATTERN)]
+
+
+class RetriedItems(Strict):
+    """Items that ran again: `byJob` of a reprocess."""
+
+    jobs: list[RetriedJob] = Field(min_length=1, max_length=_MOST_JOBS)
+
+
+class RetryResults(Model):
+    """What has become of items that ran again."""
+
+    done: int
+    skipped: int
+    failed: int = Field(description="ERROR or NOT_FOUND again")
+    open: int
 
 
 class RefusedJob(Model):
@@ -101,7 +123,7 @@ class ReprocessedLetters(Model):
     jobs: int
     items: int = Field(description="items that run again, or would")
     left_out: int = Field(description="items with another status than the chosen ones")
-    by_job: list[JobItems] = Field(description="the first 100 jobs")
+    by_job: list[JobItems]
     refused: list[RefusedJob] = Field(description="jobs that cannot be reprocessed now")
     searched: int
     complete: bool = Field(
@@ -208,8 +230,24 @@ def _answer(chosen: ChosenItems, counts: dict[int, int], refused: Sequence[Refus
         jobs=sum(1 for items in counts.values() if items),
         items=sum(counts.values()),
         left_out=chosen.left_out,
-        by_job=[JobItems(job_id=str(job), items=items) for job, items in counts.items() if items][:100],
+        by_job=[
+            JobItems(job_id=str(job), items=items, numbers=write_ranges(chosen.by_job[job]))
+            for job, items in counts.items()
+            if items
+        ],
         refused=list(refused),
         searched=chosen.read,
         complete=chosen.is_complete,
     )
+
+
+@router.post("/results")
+async def count_results(body: RetriedItems, who: Reader, pools: RolePoolsDep) -> RetryResults:
+    """What has become of the items of a reprocess: how many are done, failed again, or are still open."""
+    spans = [(int(job.job_id), *span) for job in body.jobs for span in read_ranges(job.numbers, "jobs")]
+    if sum(last - first + 1 for _, first, last in spans) > MOST_READ:
+        raise Problem(422, f"must not name more than {MOST_READ} items", field="jobs")
+    async with pools.of(who) as conn:
+        found = await dead_letters.results(conn, spans)
+    failed = found["ERROR"] + found["NOT_FOUND"]
+    return RetryResults(done=found["DONE"], skipped=found["SKIPPED"], failed=failed, open=found["PENDING"])

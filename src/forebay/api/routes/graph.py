@@ -34,6 +34,7 @@ class GraphStep(Model):
     on_hold: int
     done: int = Field(description="includes tasks that skipped their step, and those of optional steps that failed")
     failed: int
+    not_found: int = Field(description="ended without what they looked for")
     skipped: int = Field(description="do not run, because a step before failed or the item was skipped")
     exact: bool
 

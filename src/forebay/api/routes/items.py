@@ -13,10 +13,10 @@ from forebay.api.deps import After, ItemId, JobId, PageSize, RolePoolsDep, Setti
 from forebay.api.item_models import AttemptPage, Item, ItemChanged, ItemPage, ItemStep, SignalWait, attempt_of, item_row
 from forebay.api.models import (
     AuditPage,
-    AuditRow,
     DeadLetterPage,
     Outcome,
     Status,
+    audit_of,
     children_of,
     dead_letter_of,
     parsed,
@@ -45,7 +45,6 @@ log = get_logger("api")
 
 _STATUSES = get_args(Status)
 _ATTEMPTS_SHOWN = 200
-_AUDIT = ("id", "at", "actor", "action", "owner", "job_id", "detail")
 Statuses = Annotated[
     str | None,
     Query(description="comma-separated: PENDING,PROCESSING,DONE,ERROR,NOT_FOUND,SKIPPED", max_length=200),
@@ -133,6 +132,12 @@ async def pause_item(job_id: JobId, item_id: ItemId, who: Writer, pools: RolePoo
 async def resume_item(job_id: JobId, item_id: ItemId, who: Writer, pools: RolePoolsDep) -> ItemChanged:
     """Resume a paused item."""
     return await _control(job_id, item_id, who, pools, control.resume_item, "item_resumed")
+
+
+@router.post("/jobs/{job_id}/items/{item_id}/start")
+async def start_item(job_id: JobId, item_id: ItemId, who: Writer, pools: RolePoolsDep) -> ItemChanged:
+    """Start the steps of an open item that have a time, such as a retry, before their time."""
+    return await _control(job_id, item_id, who, pools, control.start_item, "item_started")
 
 
 @router.post("/jobs/{job_id}/items/{item_id}/cancel")
@@ -258,7 +263,7 @@ async def list_audit(
         rows, more, searched = await lists.audit(conn, where, before, size)
     paging.tell("audit", [row["id"] for row in rows], more)
     return AuditPage(
-        audit=[AuditRow(item_id=row["n"], **{name: row[name] for name in _AUDIT}) for row in rows],
+        audit=[audit_of(row) for row in rows],
         next=None if more is None else paging.encode(more),
         searched=searched.rows,
         searched_to=searched.to,

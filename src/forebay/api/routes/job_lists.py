@@ -137,6 +137,11 @@ async def count_jobs(
 ) -> JobCounts:
     """The number of jobs by state: of the open ones and of the newest, up to 20,000 each."""
     async with pools.of(who) as conn:
-        counts, searched, exact = await lists.count_jobs(conn, whose(who, user_id), _MOST_COUNTED)
-    states = StateCounts(**{state.lower(): count for state, count in counts.items()})
-    return JobCounts(states=states, exact=exact, searched=searched.rows, searched_to=searched.to)
+        counted = await lists.count_jobs(conn, whose(who, user_id), _MOST_COUNTED)
+    return JobCounts(
+        states=StateCounts(**{state.lower(): count for state, count in counted.by_state.items()}),
+        exact=counted.is_exact,
+        searched=counted.searched.rows,
+        searched_to=counted.searched.to,
+        last_id=None if counted.last_id is None else str(counted.last_id),
+    )

@@ -12,6 +12,12 @@ from pydantic import Field
 from forebay.api.auth.authentication import Admin, Reader
 from forebay.api.deps import RolePoolsDep
 from forebay.api.models import Model
+from forebay.api.operations.controllers import (
+    ControllerList,
+    OwnerSeriesList,
+    controller_list,
+    owner_series,
+)
 from forebay.api.operations.depth_ring import EVERY_S
 from forebay.api.operations.lane_lists import MOST_LANES
 from forebay.api.operations.models import Health, LaneList, Overview
@@ -19,6 +25,8 @@ from forebay.api.operations.series import SeriesPoint, series_points
 from forebay.api.routes.items import UserId
 from forebay.api.routes.jobs import whose
 from forebay.api.strict_query import StrictRoute
+from forebay.engine.db import metrics, samples
+from forebay.engine.db import overview as reports
 
 if TYPE_CHECKING:
     from forebay.api.auth.authentication import Principal
@@ -32,6 +40,7 @@ router = APIRouter(prefix="/api", tags=["operations"], route_class=StrictRoute)
 
 Minutes = Annotated[int, Query(ge=1, le=60)]
 Name = Annotated[str | None, Query(max_length=63)]
+_HOUR = timedelta(hours=1)
 
 
 class Series(Model):
@@ -107,23 +116,39 @@ async def get_depth_series(
 ) -> DepthSeries:
     """The waiting and running tasks of the last minutes, by step, every ten seconds."""
     ring: DepthRing = request.app.state.depth_ring
-    samples = ring.newest(timedelta(minutes=minutes))
-    names = sorted({name for sample in samples for name in sample.steps if _fits(name, pipeline, step)})
+    found = ring.newest(timedelta(minutes=minutes))
+    names = sorted({name for sample in found for name in sample.steps if _fits(name, pipeline, step)})
     return DepthSeries(
         every_s=EVERY_S,
-        at=[sample.at for sample in samples],
+        at=[sample.at for sample in found],
         steps=[
             StepDepths(
                 pipeline=name[0],
                 step=name[1],
-                ready=[depth.ready if (depth := sample.steps.get(name)) else 0 for sample in samples],
-                scheduled=[depth.scheduled if (depth := sample.steps.get(name)) else 0 for sample in samples],
-                processing=[depth.leased if (depth := sample.steps.get(name)) else 0 for sample in samples],
-                on_hold=[depth.on_hold if (depth := sample.steps.get(name)) else 0 for sample in samples],
+                ready=[depth.ready if (depth := sample.steps.get(name)) else 0 for sample in found],
+                scheduled=[depth.scheduled if (depth := sample.steps.get(name)) else 0 for sample in found],
+                processing=[depth.leased if (depth := sample.steps.get(name)) else 0 for sample in found],
+                on_hold=[depth.on_hold if (depth := sample.steps.get(name)) else 0 for sample in found],
             )
             for name in names
         ],
     )
+
+
+@router.get("/controllers")
+async def list_controllers(who: Admin, pools: RolePoolsDep) -> ControllerList:
+    """The controllers of all steps: concurrency, claim size and lease time, with bounds, inputs and the last hour."""
+    async with pools.of(who) as conn:
+        at = await metrics.now(conn)
+        workers = await reports.workers(conn)
+        return controller_list(at, workers, await samples.controllers(conn, at - _HOUR))
+
+
+@router.get("/series/owners")
+async def get_owner_series(who: Admin, pools: RolePoolsDep) -> OwnerSeriesList:
+    """How the owners with the most work shared the workers in the last hour, by minute."""
+    async with pools.of(who) as conn:
+        return owner_series(await samples.owners(conn, await metrics.now(conn) - _HOUR))
 
 
 def _fits(name: tuple[str, str], pipeline: str | None, step: str | None) -> bool:

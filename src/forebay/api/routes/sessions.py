@@ -50,6 +50,7 @@ class LinkGood(Model):
     kind: Literal["invitation", "sign-in"]
     role: Role
     name: str | None = Field(description="the user that it signs in; null for an invitation")
+    has_password: bool = Field(description="whether the user has a password, which the link may replace")
 
 
 class FollowLink(Strict):
@@ -104,7 +105,7 @@ async def check_link(body: CheckLink, pools: RolePoolsDep) -> LinkGood:
     if link is None:
         raise _no_good()
     kind: Literal["invitation", "sign-in"] = "invitation" if link.account is None else "sign-in"
-    return LinkGood(kind=kind, role=link.role, name=link.account)  # type: ignore[arg-type]
+    return LinkGood(kind=kind, role=link.role, name=link.account, has_password=link.has_password)  # type: ignore[arg-type]
 
 
 @router.post("/session/link", status_code=201)

@@ -68,7 +68,7 @@ class SubmitBatches:
         if len(batch) == 1:
             return [await self._submit_alone(group.owner_id, group.ip, batch[0])]
         try:
-            jobs = await session_context.submit_each_for(
+            jobs = await session_context.submit_jobs_for(
                 self._pool, *group, [cast("str", data) for _, data, *_ in batch]
             )
         except UNAVAILABLE:

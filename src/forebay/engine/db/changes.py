@@ -81,7 +81,7 @@ async def attempted_spans(conn: Connection, job_ids: Sequence[int], since: datet
 
 
 async def attempted_items(conn: Connection, job_ids: Sequence[int], since: datetime, most: int) -> list[asyncpg.Record]:
-    """Items with an attempt that ended since then: job_id, n, owner_id, at; newest first, at most `most` per job."""
+    """Attempts that ended since then: job_id, n, owner_id, token, at; newest first, at most `most` per job."""
     return await fetch(conn, load("list_attempted_items"), list(job_ids), since, most)
 
 

@@ -40,6 +40,11 @@ async def resume_item(conn: Connection, job_id: int, n: int, actor: str) -> bool
     return bool(await fetch_value(conn, "select forebay.resume_item($1, $2, $3)", job_id, n, actor))
 
 
+async def start_item(conn: Connection, job_id: int, n: int, actor: str) -> bool:
+    """Start the tasks of an item that have a time now; return whether there was one."""
+    return bool(await fetch_value(conn, "select forebay.start_item($1, $2, $3)", job_id, n, actor))
+
+
 async def cancel_item(conn: Connection, job_id: int, n: int, actor: str) -> bool:
     """End an open item as SKIPPED; return whether that changed anything."""
     return bool(await fetch_value(conn, "select forebay.cancel_item($1, $2, $3)", job_id, n, actor))

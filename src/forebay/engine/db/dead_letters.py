@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -112,3 +113,10 @@ async def choose(conn: Connection, where: LetterFilter, statuses: Sequence[str],
     by_job = {row["job_id"]: list(row["ns"]) for row in jobs[:most_jobs] if row["ns"] is not None}
     left_out = sum(row["left_out"] for row in jobs[:most_jobs])
     return ChosenItems(by_job, left_out, read, read < MOST_READ and len(jobs) <= most_jobs)
+
+
+async def results(conn: Connection, spans: Sequence[tuple[int, int, int]]) -> Counter[str]:
+    """The number of items by status in these spans: job, first and last item."""
+    jobs, firsts, lasts = ([span[place] for span in spans] for place in range(3))
+    rows = await fetch(conn, load("count_results"), jobs, firsts, lasts)
+    return Counter({row["status"]: row["items"] for row in rows})

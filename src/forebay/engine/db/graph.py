@@ -39,6 +39,7 @@ class StepCounts:
     on_hold: int
     done: int
     failed: int
+    not_found: int
     skipped: int
     exact: bool
 

@@ -110,6 +110,17 @@ class FullItem:
     error: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class ItemsPage:
+    """A page of full items: the number after which it begins, and how many it has."""
+
+    after: int
+    size: int
+
+
+FIRST_ITEMS = ItemsPage(0, _FIRST_PAGE)
+
+
 async def jobs(
     conn: Connection, where: JobFilter, before: int | None, size: int
 ) -> tuple[list[asyncpg.Record], int | None, Searched]:
@@ -147,12 +158,20 @@ def _job_arguments(where: JobFilter, before: int | None) -> tuple[object, ...]:
     )
 
 
-async def count_jobs(conn: Connection, owner_id: int | None, most: int) -> tuple[dict[str, int], Searched, bool]:
-    """Jobs by state, reading at most `most` rows twice; and whether these are all."""
+@dataclass(frozen=True, slots=True)
+class CountedJobs:
+    by_state: dict[str, int]
+    searched: Searched
+    is_exact: bool  # these are all
+    last_id: int | None  # the newest job that was counted
+
+
+async def count_jobs(conn: Connection, owner_id: int | None, most: int) -> CountedJobs:
+    """Jobs by state, reading at most `most` rows twice."""
     rows = await fetch(conn, load("count_jobs_by_state"), owner_id, most)
     first = rows[0]
     counts = {row["state"]: row["jobs"] for row in rows if row["state"] is not None}
-    return counts, Searched(first["looked_at"], first["looked_to"]), first["is_exact"]
+    return CountedJobs(counts, Searched(first["looked_at"], first["looked_to"]), first["is_exact"], first["last_id"])
 
 
 async def jobs_by_id(conn: Connection, ids: Sequence[int]) -> list[asyncpg.Record]:
@@ -247,17 +266,25 @@ async def children(conn: Connection, job_id: int) -> Children | None:
 
 async def full_items(conn: Connection, job_id: int, statuses: Sequence[str] | None) -> AsyncGenerator[FullItem, None]:
     """All items of a job in order, page by page, so that neither memory nor a transaction grows with the job."""
-    after: int | None = 0
-    size = _FIRST_PAGE
-    while after is not None:
-        rows = await fetch(conn, load("export_items"), job_id, after, statuses, size)
-        after = rows[0]["next_after"]
-        found = [FullItem(*list(row.values())[1:]) for row in rows if row["n"] is not None]
+    page: ItemsPage | None = FIRST_ITEMS
+    while page is not None:
+        found, page = await full_items_page(conn, job_id, page, statuses)
         for item in found:
             yield item
-        if found:
-            each = sum(len(item.input) + len(item.result or "") for item in found) / len(found)
-            size = int(min(max(_PAGE_BYTES / each, 1), _MOST_ROWS))
+
+
+async def full_items_page(
+    conn: Connection, job_id: int, page: ItemsPage, statuses: Sequence[str] | None
+) -> tuple[list[FullItem], ItemsPage | None]:
+    """One page of them, and the next one. A page may be short before the end."""
+    rows = await fetch(conn, load("export_items"), job_id, page.after, statuses, page.size)
+    found = [FullItem(*list(row.values())[1:]) for row in rows if row["n"] is not None]
+    size = page.size
+    if found:
+        each = sum(len(item.input) + len(item.result or "") for item in found) / len(found)
+        size = int(min(max(_PAGE_BYTES / each, 1), _MOST_ROWS))
+    after: int | None = rows[0]["next_after"]
+    return found, None if after is None else ItemsPage(after, size)
 
 
 async def attempts(

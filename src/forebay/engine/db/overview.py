@@ -33,6 +33,8 @@ class Depth:
     next_at: datetime | None
     paused: bool
     parked: str | None
+    probe_at: datetime | None = None  # when a parked queue is tried again
+    oldest_at: datetime | None = None  # when the oldest job with ready tasks was submitted
 
     @property
     def waiting(self) -> int:

@@ -76,9 +76,9 @@ async def promote(pool: Connection | Pool, now: datetime | None, after: datetime
     return Promoted(row["moved"], row["at"], row["next_at"], woken)
 
 
-async def expire(pool: Connection | Pool, now: datetime | None) -> Expired:
-    """Expire leases."""
-    row = await fetch_row(pool, "select * from forebay.expire($1)", now)
+async def expire(pool: Connection | Pool, now: datetime | None, lowest_token: int = 0) -> Expired:
+    """Expire leases, from this token on."""
+    row = await fetch_row(pool, "select * from forebay.expire($1, first_token => $2)", now, lowest_token)
     assert row is not None  # noqa: S101 - the function always returns one row
     return Expired(row["leases"], row["requeued"], row["failed"], row["cancelled"])
 
@@ -131,6 +131,11 @@ async def sweep_signals(pool: Pool, now: datetime | None) -> int:
 async def sweep_children(pool: Pool, now: datetime | None) -> int:
     """Do to some children what was done to their jobs, and delete some that will never start; return how many."""
     return await _count(pool, "select forebay.sweep_children($1)", now)
+
+
+async def cancel_idle_streams(pool: Pool, now: datetime | None, days: int) -> int:
+    """Cancel some jobs whose stream was neither continued nor ended for so long; return how many."""
+    return await _count(pool, "select forebay.cancel_idle_streams($1, $2)", now, timedelta(days=days))
 
 
 async def delete_audit(pool: Pool, now: datetime | None, days: int) -> int:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import re
 import typing
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
 
 from pydantic import TypeAdapter
@@ -14,8 +12,10 @@ from pydantic import TypeAdapter
 from forebay.engine.clock import in_seconds
 from forebay.engine.declare.attempt_hook import AttemptHook
 from forebay.engine.declare.context import Context
+from forebay.engine.declare.definition import check_new_step, check_pipeline, definition_of
 from forebay.engine.declare.limit import OWNER_LIMIT, Limit
 from forebay.engine.declare.order import Order
+from forebay.engine.declare.schedule import Schedule
 from forebay.engine.declare.step import Declared, OptionalDeclared, Step, StepKind, StepOptions, check_options
 from forebay.engine.submit import producer
 from forebay.engine.submit.options import check_backfill
@@ -36,25 +36,6 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
-
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
-_NAME_RULE = "a name is a-z, 0-9 and _, begins with a letter, and has at most 63 characters"
-_MAX_STEPS = 62  # limited by the bit masks in the database
-
-
-@dataclass(frozen=True)
-class Schedule(Generic[I]):
-    """A job that a pipeline submits on a schedule."""
-
-    name: str
-    cron: str
-    input: I
-    owner: str
-    timezone: str
-    overlap: bool = True
-    jitter: float | timedelta = 0.0
-    backfill: bool = False
-    due_field: str | None = None
 
 
 class Pipeline(Generic[I]):
@@ -81,8 +62,8 @@ class Pipeline(Generic[I]):
         """`internal`: the pipeline is not available through the API. `reference`: the input field that identifies a
         failed item in the logs. `hooks` are called around each attempt. `title` and `noun` are what the web app calls
         the pipeline (by default after its name) and one of its items."""
-        if not _NAME.fullmatch(name):
-            raise DefinitionError(f"pipeline {name!r}: {_NAME_RULE}")
+        self.hooks = tuple(hooks)
+        check_pipeline(name, self.hooks)
         self.name = name
         self.input: TypeAdapter[I] = TypeAdapter(input)
         self.input_type: Any = input
@@ -91,11 +72,9 @@ class Pipeline(Generic[I]):
         self.reference = reference
         self.title = title or name.replace("_", " ").capitalize()
         self.noun = noun
-        self.hooks = tuple(hooks)
-        for hook in self.hooks:
-            _check_hook(name, hook)
         self.steps: dict[str, Step[I, Any]] = {}
         self.schedules: list[Schedule[I]] = []
+        self.knows_all_schedules = True  # False: what declares others cannot be read now, so that none is removed
         self._tunings: list[Callable[[Settings], None]] = []
 
     def tuning(self, fn: Callable[[Settings], None]) -> Callable[[Settings], None]:
@@ -239,7 +218,8 @@ class Pipeline(Generic[I]):
         due_field: str | None = None,
     ) -> None:
         """Submit a job at the times of a cron expression. Workers create the schedule when they start, and remove it
-        when no running worker declares it any more. The options are those of `put_schedule`.
+        when no running worker declares it any more. A tuning that cannot tell which schedules there are sets
+        `knows_all_schedules` to False: then those that exist remain. The options are those of `put_schedule`.
 
         Raises: InvalidField for `backfill` without `overlap`.
         """
@@ -262,7 +242,7 @@ class Pipeline(Generic[I]):
         given = dict(options)
         name = typing.cast("str", given.pop("name", fn.__name__))
         kind = StepKind(typing.cast("str", given.pop("kind", _natural_kind(fn))))
-        self._check_step(name, fn, kind, parents, after_all=after_all)
+        check_new_step(self, name, fn, kind, parents, after_all=after_all)
         queue = typing.cast("str", given.pop("queue", f"{self.name}.{name}"))
         given["limits"] = tuple(options.get("limits", ()))
         given["has_timeout"] = "timeout" in options
@@ -285,62 +265,12 @@ class Pipeline(Generic[I]):
         self.steps[name] = step
         return step
 
-    def _check_step(
-        self, name: str, fn: Callable[..., Any], kind: StepKind, parents: tuple[Step[I, Any], ...], *, after_all: bool
-    ) -> None:
-        where = f"{self.name}.{name}"
-        if not _NAME.fullmatch(name):
-            raise DefinitionError(f"step {where!r}: {_NAME_RULE}")
-        if name in self.steps:
-            raise DefinitionError(f"step {where!r} is declared twice")
-        if len(self.steps) >= _MAX_STEPS:
-            raise DefinitionError(f"pipeline {self.name!r} has more than {_MAX_STEPS} steps")
-        if (kind is StepKind.ASYNC) != inspect.iscoroutinefunction(fn):
-            raise DefinitionError(f"step {where!r}: an async step is `async def`, thread and process steps are `def`")
-        for parent in parents:
-            # A step can only follow an existing step, so a cycle cannot be declared.
-            if self.steps.get(parent.name) is not parent:
-                raise DefinitionError(f"step {where!r}: {parent!r} is not a step of pipeline {self.name!r}")
-            if parent.after_all and not after_all:
-                raise DefinitionError(f"step {where!r}: cannot come after {parent!r}, which runs after all items")
-            if after_all and not parent.after_all:
-                raise DefinitionError(f"step {where!r}: runs after all items, so `after` may name after_all steps only")
-
     def definition(self) -> dict[str, Any]:
-        """The definition that the database needs to move items from step to step."""
-        if not any(not step.after_all for step in self.steps.values()):
-            raise DefinitionError(f"pipeline {self.name!r} has no step that an item goes through")
-        self._check_renames()
-        return {
-            "name": self.name,
-            "max_input_bytes": self.max_input_bytes,
-            "steps": [
-                {
-                    "name": step.name,
-                    "after": [parent.name for parent in step.after],
-                    "optional": step.optional,
-                    "after_all": step.after_all,
-                    "queue": step.queue,
-                    "max_attempts": step.retry.attempts,
-                    "max_expiries": step.max_expiries,
-                }
-                | ({} if step.renamed_from is None else {"renamed_from": step.renamed_from})
-                | ({} if step.order is None else {"ordered": True})
-                for step in self.steps.values()
-            ],
-        }
+        """The definition that the database needs to move items from step to step.
 
-    def _check_renames(self) -> None:
-        former: set[str] = set()
-        for step in self.steps.values():
-            if step.renamed_from is None:
-                continue
-            if step.renamed_from in self.steps or step.renamed_from in former:
-                raise DefinitionError(
-                    f"step {step.label!r}: renamed_from={step.renamed_from!r} is the name, or the former name, of "
-                    "another step"
-                )
-            former.add(step.renamed_from)
+        Raises: DefinitionError.
+        """
+        return definition_of(self)
 
     def new(self, input: I, **options: Unpack[SubmitOptions]) -> Submit:  # noqa: A002
         """A job that a step submits with its result: `return Done(x, submits=[pages.new(page)])`.
@@ -405,17 +335,6 @@ class Pipeline(Generic[I]):
 
     def __repr__(self) -> str:
         return f"<pipeline {self.name}: {' → '.join(self.steps)}>"
-
-
-def _check_hook(pipeline: str, hook: object) -> None:
-    kind = type(hook).__name__
-    if not isinstance(hook, AttemptHook):
-        raise DefinitionError(
-            f"pipeline {pipeline!r}: a hook must be an object of a subclass of AttemptHook, not {kind}"
-        )
-    for method in ("before_attempt", "after_attempt"):
-        if inspect.iscoroutinefunction(getattr(hook, method)):
-            raise DefinitionError(f"pipeline {pipeline!r}: {kind}.{method} must be `def`, not `async def`")
 
 
 def _natural_kind(fn: Callable[..., Any]) -> StepKind:

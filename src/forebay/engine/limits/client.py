@@ -24,29 +24,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
-from forebay.engine.db import limits as db
-from forebay.engine.db.limits import SlotAsk
 from forebay.engine.declare.keys import key_text
-from forebay.engine.limits.batching import RequestBatcher
-from forebay.engine.limits.limiters import (
-    AHEAD,
-    BUSY_WAIT,
-    SLACK,
-    SLOT_LEASE,
-    ClockSkew,
-    LimitReached,
-    RateLimiter,
-    SlotLimiter,
-    Waiter,
-)
-from forebay.errors import DataError, one_line
-from forebay.log import get_logger
+from forebay.engine.limits.limit_leases import LimitLeases
+from forebay.engine.limits.limiters import AHEAD, BUSY_WAIT, LimitReached, RateLimiter, SlotLimiter, Waiter
+from forebay.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
@@ -54,10 +40,6 @@ if TYPE_CHECKING:
     from forebay.engine.limits.limiters import RateToken
 
 __all__ = ["LimitClient", "LimitReached", "Permits"]
-
-log = get_logger("limits")
-
-_FORGET = 60.0  # seconds after which the worker forgets a key
 
 
 class Permits:
@@ -87,24 +69,13 @@ class LimitClient:
         has_line: Callable[[str, str], bool] = lambda _name, _key: False,
         sleep: Callable[[float], Awaitable[object]] | None = None,
     ) -> None:
-        self._pool, self._worker_id, self._clock = pool, worker_id, clock
-        self._on_capacity, self._on_key, self._has_line = on_capacity, on_key, has_line
+        self._has_line = has_line
         self._sleep = sleep or asyncio.sleep
         # A clock that a test controls does not advance while a task waits in its slot.
         self._can_wait = sleep is not None or clock.stamp() is None
-        self._skew = ClockSkew()
-        self._rates: dict[tuple[str, str], RateLimiter] = {}
-        self._slots: dict[tuple[str, str], SlotLimiter] = {}
-        self._idling: set[SlotLimiter] = set()  # limiters whose idle slots will be returned soon
-        self._returning: asyncio.Task[None] | None = None
-        self._rate_requests = RequestBatcher(self._ask_tokens)
-        self._slot_requests = RequestBatcher(self._ask_slots)
-        self._counts = {"starts": 0, "sent_away": 0}
-
-    def now(self) -> float:
-        """Monotonic local time; the clock's time only if a test controls it."""
-        stamp = self._clock.stamp()
-        return time.monotonic() if stamp is None else stamp.timestamp()
+        self._leases = LimitLeases(pool, worker_id, clock, on_capacity=on_capacity, on_key=on_key, sleep=self._sleep)
+        self.now = self._leases.now
+        self._starts = 0
 
     # -- before a claim ------------------------------------------------------------------------------------------
 
@@ -117,9 +88,11 @@ class LimitClient:
         for limit in limits:
             if limit.key is None:
                 if limit.rate is not None:
-                    capacities.append(self._rate_capacity(self._rate_limiter(limit, limit.rate, "")))
+                    capacities.append(self._rate_capacity(self._leases.rate_limiter(limit, limit.rate, "")))
                 if limit.concurrency is not None:
-                    capacities.append(self._slot_capacity(self._slot_limiter(limit, limit.concurrency, ""), wanted))
+                    capacities.append(
+                        self._slot_capacity(self._leases.slot_limiter(limit, limit.concurrency, ""), wanted)
+                    )
         return min(capacities, default=None)
 
     def _rate_capacity(self, limiter: RateLimiter) -> int:
@@ -130,14 +103,14 @@ class LimitClient:
     def _request_ahead(self, limiter: RateLimiter, now: float) -> None:
         if limiter.needs_more(now):
             limiter.ahead = True
-            self._rate_requests.queue(limiter)
+            self._leases.rate_requests.queue(limiter)
 
     def _slot_capacity(self, limiter: SlotLimiter, wanted: int) -> int:
         now = limiter.used_at = self.now()
         free = max(0, limiter.free(now) - len(limiter.waiters))
         if free < wanted and limiter.held < limiter.capacity and now >= limiter.retry_at and not limiter.asking:
             limiter.demand = wanted - free
-            self._slot_requests.queue(limiter)
+            self._leases.slot_requests.queue(limiter)
         limiter.starved = free == 0
         return free
 
@@ -145,7 +118,7 @@ class LimitClient:
         """Seconds after which to call `capacity` again unless `on_capacity` is called before; at most 1."""
         now, until = self.now(), -math.inf
         for limit in limits:
-            for limiter in (self._rates.get((limit.name, "")), self._slots.get((limit.name, ""))):
+            for limiter in (self._leases.rates.get((limit.name, "")), self._leases.slots.get((limit.name, ""))):
                 if limit.key is None and limiter is not None:
                     until = max(until, limiter.retry_at)
         return min(1.0, until - now) if until > now else 1.0
@@ -156,14 +129,14 @@ class LimitClient:
         now = self.now()
         capacity, ask_at = wanted, now
         if limit.rate is not None:
-            rate = self._rate_limiter(limit, limit.rate, key)
+            rate = self._leases.rate_limiter(limit, limit.rate, key)
             rate.used_at = now
             self._request_ahead(rate, now)
             due, later = rate.tokens.due(now, now + (BUSY_WAIT if self._can_wait else 0.0))
             capacity = min(capacity, due - len(rate.waiters))
             ask_at = max(ask_at, min(later - BUSY_WAIT * self._can_wait, rate.next_request(now)))
         if limit.concurrency is not None:
-            slots = self._slot_limiter(limit, limit.concurrency, key)
+            slots = self._leases.slot_limiter(limit, limit.concurrency, key)
             capacity = min(capacity, self._slot_capacity(slots, min(wanted, limit.concurrency)))
             if slots.asking:
                 ask_at = math.inf
@@ -173,7 +146,7 @@ class LimitClient:
 
     def is_asking(self, name: str, key: str) -> bool:
         """Whether a request for this key is in progress."""
-        rate, slots = self._rates.get((name, key)), self._slots.get((name, key))
+        rate, slots = self._leases.rates.get((name, key)), self._leases.slots.get((name, key))
         return (rate is not None and rate.asking) or (slots is not None and slots.asking)
 
     # -- an attempt ----------------------------------------------------------------------------------------------
@@ -204,9 +177,9 @@ class LimitClient:
                 max_wait = BUSY_WAIT if busy and limit.key is not None else AHEAD
                 max_wait *= self._can_wait
                 if limit.rate is not None:
-                    rates.append((self._rate_limiter(limit, limit.rate, key), max_wait))
+                    rates.append((self._leases.rate_limiter(limit, limit.rate, key), max_wait))
                 if limit.concurrency is not None:
-                    limiter = self._slot_limiter(limit, limit.concurrency, key)
+                    limiter = self._leases.slot_limiter(limit, limit.concurrency, key)
                     await self._slot(limiter, max_wait)
                     permits.slots.append((limiter, self.now()))
             if rates:
@@ -214,13 +187,13 @@ class LimitClient:
         except BaseException:
             self.release(permits)
             raise
-        self._counts["starts"] += 1
+        self._starts += 1
         return permits
 
     def _check_line(self, name: str, key: str) -> None:
         """Raises: LimitReached if tasks wait for this key."""
         if self._has_line(name, key):
-            self._counts["sent_away"] += 1
+            self._leases.deferred += 1
             raise LimitReached(name, key, AHEAD)
 
     def release(self, permits: Permits) -> None:
@@ -230,28 +203,10 @@ class LimitClient:
             limiter.hold.add(now - since)
             limiter.return_slot(now)
             if limiter.starved and limiter.free(now) > 0:
-                self._end_starving(limiter)
+                self._leases.end_starving(limiter)
             if limiter.keyed and limiter.held > limiter.used:
-                self._return_soon(limiter)
+                self._leases.return_soon(limiter)
         permits.slots.clear()
-
-    def _return_soon(self, limiter: SlotLimiter) -> None:
-        """Return an idle slot soon: the next task of that key may be in another worker, which should not wait for
-        it."""
-        self._idling.add(limiter)
-        if self._returning is None:
-            self._returning = asyncio.create_task(self._return_idle(), name="limits return")
-
-    async def _return_idle(self) -> None:
-        try:
-            while self._idling:
-                limiters, self._idling = self._idling, set()
-                await self._sleep(BUSY_WAIT)
-                for limiter in limiters:
-                    if limiter.held > limiter.used:
-                        self._slot_requests.queue(limiter)
-        finally:
-            self._returning = None
 
     async def _slot(self, limiter: SlotLimiter, max_wait: float) -> None:
         now = limiter.used_at = self.now()
@@ -260,7 +215,7 @@ class LimitClient:
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         limiter.waiters.append(Waiter(waiter, max_wait))
-        self._slot_requests.queue(limiter)
+        self._leases.slot_requests.queue(limiter)
         try:
             await waiter
         except asyncio.CancelledError:
@@ -296,10 +251,10 @@ class LimitClient:
         if token is None:
             waiter: asyncio.Future[RateToken] = asyncio.get_running_loop().create_future()
             limiter.waiters.append(Waiter(waiter, max_wait))
-            self._rate_requests.queue(limiter)
+            self._leases.rate_requests.queue(limiter)
             token = await waiter
         elif limiter.requests_ahead and limiter.needs_more(now):
-            self._rate_requests.queue(limiter)
+            self._leases.rate_requests.queue(limiter)
         try:
             while (pause := token.release - self.now()) > 0:
                 await self._sleep(pause)
@@ -308,119 +263,19 @@ class LimitClient:
             raise
         return token
 
-    # -- the database --------------------------------------------------------------------------------------------
-
-    async def _ask_tokens(self, limiters: list[RateLimiter]) -> None:
-        sent = self.now()
-        asks = [limiter.ask(sent) for limiter in limiters]
-        try:
-            grants = await db.take_tokens(self._pool, asks, AHEAD, SLACK, self._clock.stamp())
-        except Exception as error:  # the tasks are retried; the loops that need the database log the error
-            self._failed(limiters, error)
-            return
-        now = self.now()
-        self._skew.observe(sent, grants[0].at, now)
-        for limiter, ask, grant in zip(limiters, asks, grants, strict=True):
-            block = self._skew.block(grant, ask.interval)
-            self._counts["sent_away"] += limiter.receive(grant, block, now)
-            if limiter.keyed:
-                self._on_key(limiter.name, limiter.key)
-        if any(grant.granted and not limiter.keyed for limiter, grant in zip(limiters, grants, strict=True)):
-            self._on_capacity()
-
-    async def _ask_slots(self, limiters: list[SlotLimiter]) -> None:
-        sent = self.now()
-        asks = [limiter.ask() for limiter in limiters]
-        try:
-            grants = await db.lease_slots(self._pool, self._worker_id, asks, SLOT_LEASE, self._clock.stamp())
-        except Exception as error:
-            self._failed(limiters, error)
-            return
-        now = self.now()
-        for limiter, ask, grant in zip(limiters, asks, grants, strict=True):
-            self._counts["sent_away"] += limiter.receive(ask, grant, sent, now)
-            # For a key also if it got nothing: the request may have been made before the demand, to return idle slots.
-            if limiter.starved and (limiter.keyed or limiter.free(now) > 0):
-                self._end_starving(limiter)
-
-    def _end_starving(self, limiter: SlotLimiter) -> None:
-        limiter.starved = False
-        if limiter.keyed:
-            self._on_key(limiter.name, limiter.key)
-        else:
-            self._on_capacity()
-
-    def _failed(self, limiters: Iterable[RateLimiter | SlotLimiter], error: Exception) -> None:
-        log.warning("limits_not_leased", worker=self._worker_id, error=one_line(error))
-        for limiter in limiters:
-            limiter.fail(self.now())
-            if limiter.keyed:
-                self._on_key(limiter.name, limiter.key)
-
     # -- maintenance ---------------------------------------------------------------------------------------------
 
     async def renew(self) -> None:
         """Called once a second: renew slots in use, return idle slots, and forget unused keys."""
-        now = self.now()
-        for limiter in self._slots.values():
-            self._counts["sent_away"] += limiter.defer_overdue(now + 0.5)  # the next check is a second away
-            if limiter.is_due(now):
-                self._slot_requests.queue(limiter)
-        await self._slot_requests.wait_until_idle()
-        for limiter in self._slots.values():
-            limiter.peak = limiter.used
-        self._forget(now)
-
-    def _forget(self, now: float) -> None:
-        old = now - _FORGET
-        for key in [k for k, g in self._rates.items() if g.used_at < old and not (g.waiters or g.asked or g.asking)]:
-            del self._rates[key]
-        for key in [k for k, g in self._slots.items() if g.used_at < old and not (g.used or g.held or g.asking)]:
-            del self._slots[key]
+        await self._leases.renew()
 
     async def close(self) -> None:
         """Return all slots."""
-        if self._returning is not None:
-            self._returning.cancel()
-        await self._rate_requests.wait_until_idle()
-        await self._slot_requests.wait_until_idle()
-        held = [limiter for limiter in self._slots.values() if limiter.held]
-        asks = [SlotAsk(limiter.name, limiter.key, limiter.capacity, 0, started=limiter.started) for limiter in held]
-        for limiter in held:
-            limiter.held = 0
-        if asks:
-            await db.lease_slots(self._pool, self._worker_id, asks, SLOT_LEASE, self._clock.stamp())
+        await self._leases.close()
 
     def describe(self) -> dict[str, Any]:
         """The status for the worker's row and the metrics: totals, and each limit summed over its keys."""
-        now = self.now()
-        about: dict[str, dict[str, float]] = {}
-        for rate in self._rates.values():
-            seen = about.setdefault(rate.name, {})
-            _add(seen, rate_keys=1, tokens=rate.tokens.count(now), slice=rate.size, lapsed=rate.tokens.wasted)
-            _add(seen, waiters=len(rate.waiters) + len(rate.asked))
-        for slot in self._slots.values():
-            seen = about.setdefault(slot.name, {})
-            _add(seen, slot_keys=1, held=slot.held, used=slot.used)
-            _add(seen, waiters=len(slot.waiters) + len(slot.asked) + len(slot.promised))
-        calls = {"rate_calls": self._rate_requests.calls, "slot_calls": self._slot_requests.calls}
-        return {**self._counts, **calls, "limits": about}
-
-    def _rate_limiter(self, limit: Limit, rate: float, key: str) -> RateLimiter:
-        interval = limit.per / rate
-        limiter = self._rates.get((limit.name, key))
-        if limiter is None:
-            limiter = self._rates[limit.name, key] = RateLimiter(limit.name, key, interval, limit.key is not None)
-        elif limiter.interval != interval:
-            limiter.change(interval)
-        return limiter
-
-    def _slot_limiter(self, limit: Limit, concurrency: int, key: str) -> SlotLimiter:
-        limiter = self._slots.get((limit.name, key))
-        if limiter is None:
-            limiter = self._slots[limit.name, key] = SlotLimiter(limit.name, key, concurrency, limit.key is not None)
-        limiter.capacity = concurrency
-        return limiter
+        return {"starts": self._starts, **self._leases.describe()}
 
 
 def _limit_key(limit: Limit, value: Any, task: TaskInfo | None) -> str:
@@ -433,8 +288,3 @@ def _limit_key(limit: Limit, value: Any, task: TaskInfo | None) -> str:
     except Exception as error:
         raise DataError(f"limit {limit.name}: the input has no key ({type(error).__name__}: {error})") from error
     return key_text(key)
-
-
-def _add(seen: dict[str, float], **values: float) -> None:
-    for name, value in values.items():
-        seen[name] = seen.get(name, 0) + value

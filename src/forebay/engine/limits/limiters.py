@@ -1,6 +1,7 @@
 """The state of one key of a limit in a worker: the leased starts and slots, and the tasks that wait for them.
 
-This module uses neither the database nor a clock: `forebay.engine.limits.client` passes in the results and the time.
+This module uses neither the database nor a clock: `forebay.engine.limits.limit_leases` passes in the results and the
+time.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from forebay.db.pool import UNAVAILABLE
 from forebay.engine.db import order, sweeps
 from forebay.engine.loops import every
-from forebay.engine.maintenance import schedules
+from forebay.engine.maintenance import sampling, schedules
 from forebay.errors import DatabaseUnavailable, one_line
 from forebay.log import get_logger
-from forebay.settings import days_by_name
+from forebay.setting_formats import days_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection, Pool
     from forebay.engine.clock import Clock
+    from forebay.engine.db.sweeps import Due
     from forebay.engine.maintenance.leader import Leader
     from forebay.settings import Settings
 
@@ -33,6 +34,8 @@ log = get_logger("sweeper")
 _LOOK_EVERY = 1.0  # seconds between looks for what is due
 _FROM_START_EVERY = 10.0  # seconds between promotions that ignore the watermark
 _ALL_LEASES_EVERY = 60.0  # seconds between looks at all leases, also below the watermark
+_LEASES_SHARE = 50  # looks at leases may use 1/50 of the time: a long transaction keeps those that have ended
+_LONGEST_PAUSE = 60.0  # seconds between two looks at leases, however slow they are
 _OTHERS_SLOWER = 10  # how much slower workers are that are not the leader
 _PARTITION_TRIES = 5  # a second apart; then the next sweep
 
@@ -61,6 +64,7 @@ class Sweeper:
         self._all_leases_at = 0.0
         self._order_swept_to = (0, 0)
         self._expire_at = 0.0
+        self._sampled_minute = 0
         self._one_at_a_time = asyncio.Lock()
 
     async def _elect(self) -> None:
@@ -77,11 +81,12 @@ class Sweeper:
             group.create_task(every(min(5.0, 5 * s.sweep_s), "election", self._elect))
             group.create_task(every(min(_LOOK_EVERY, s.sweep_s), "look", self._if_leader(self.look)))
             group.create_task(every(0.05, "promote", self._promote_when_due))
-            group.create_task(every(others_every, "expire", self._unless_leader(self.expire)))
+            group.create_task(every(others_every, "expire", self._unless_leader(self.look_at_leases)))
             group.create_task(every(_OTHERS_SLOWER * _LOOK_EVERY, "promote others", self._unless_leader(self.promote)))
             group.create_task(every(5.0, "signals", self._if_leader(self.sweep_signals)))
             group.create_task(every(10.0, "order", self._if_leader(self.sweep_order)))
             group.create_task(every(5.0, "children", self._seldom(self.sweep_children)))
+            group.create_task(every(10.0, "samples", self._seldom(self._sample_each_minute)))
             group.create_task(every(30.0, "tidy", self._seldom(self.tidy)))
             group.create_task(every(30.0, "versions", self._seldom(self.adopt_jobs)))
             group.create_task(every(300.0, "stranded", self._seldom(self.repair_stranded)))
@@ -125,16 +130,7 @@ class Sweeper:
         now = time.monotonic()
         if now >= self._from_start_at:
             self._promoted_to, self._from_start_at = None, now + _FROM_START_EVERY
-        if now >= self._all_leases_at:
-            self._lowest_token, self._all_leases_at = 0, now + _ALL_LEASES_EVERY
-        expires = now >= self._expire_at
-        if expires:
-            self._expire_at = now + 0.9 * self._settings.sweep_s
-        async with self._leader.connection() as conn:
-            due = await sweeps.find_due(
-                conn, self._clock.stamp(), self._promoted_to, self._lowest_token, leases=expires
-            )
-        self._lowest_token = due.lowest_token or self._lowest_token
+        due = await self._find_due()
         self._plan_promotion(due.at, due.next_at)
         if due.has_expired:
             await self.expire()
@@ -142,6 +138,28 @@ class Sweeper:
             await self.close_cancelled_items()
         if due.has_schedule:
             await self.run_schedules()
+
+    async def look_at_leases(self) -> None:
+        """Expire leases if there are expired ones."""
+        if (await self._find_due()).has_expired:
+            await self.expire()
+
+    async def _find_due(self) -> Due:
+        """What is due. Leases are looked at from the lowest one on, periodically from the start; the longer that takes,
+        the more seldom."""
+        began = time.monotonic()
+        is_whole = began >= self._all_leases_at
+        looks = is_whole or began >= self._expire_at
+        first = 0 if is_whole else self._lowest_token
+        async with self._leader.connection() as conn:
+            due = await sweeps.find_due(conn, self._clock.stamp(), self._promoted_to, first, leases=looks)
+        self._lowest_token = due.lowest_token or first
+        if looks:
+            pause = _LEASES_SHARE * (time.monotonic() - began)
+            self._expire_at = began + min(_LONGEST_PAUSE, max(0.9 * self._settings.sweep_s, pause))
+            if is_whole:
+                self._all_leases_at = began + max(_ALL_LEASES_EVERY, pause)
+        return due
 
     # -- promotion ------------------------------------------------------------------------------------------------
 
@@ -184,7 +202,7 @@ class Sweeper:
         total = 0
         while True:
             async with self._leader.connection() as conn:
-                done = await sweeps.expire(conn, self._clock.stamp())
+                done = await sweeps.expire(conn, self._clock.stamp(), self._lowest_token)
             if done.leases == 0:
                 return total
             total += done.leases
@@ -236,6 +254,16 @@ class Sweeper:
         if removed := await sweeps.remove_undeclared(self._pool, self._clock.stamp()):
             log.warning("schedules_removed", schedules=removed)
 
+    async def _sample_each_minute(self) -> None:
+        minute = int(time.time() // 60)
+        if minute != self._sampled_minute:
+            await self.sample()
+            self._sampled_minute = minute
+
+    async def sample(self) -> None:
+        """Add the samples of this minute, and delete those that are older than an hour."""
+        await sampling.add_samples(self._pool, self._clock.stamp())
+
     async def adopt_jobs(self) -> None:
         """Jobs of versions of pipelines that no worker runs any more go on by the present ones."""
         while adopted := await sweeps.adopt_jobs(self._pool, self._clock.stamp(), self._settings.adopt_after_s):
@@ -259,3 +287,5 @@ class Sweeper:
             pass
         while await sweeps.delete_audit(self._pool, now, s.keep_audit_days):
             pass
+        while cancelled := await sweeps.cancel_idle_streams(self._pool, now, s.stream_idle_days):
+            log.warning("streams_cancelled", jobs=cancelled)

@@ -59,6 +59,7 @@ class ChildProcess:
     def __init__(self, callee: Callee, max_bytes: int, mode: Mode) -> None:
         self.callee = callee
         self.tasks = 0
+        self.owner_id = 0  # of its current or last task
         self.idle_since = 0.0
         self._max_bytes = max_bytes
         self._mode: Mode = mode
@@ -72,12 +73,16 @@ class ChildProcess:
     def has_ended(self) -> bool:
         return self._process is not None and self._process.ended.is_set()
 
+    def has_files(self, files: Sequence[Path]) -> bool:
+        """Whether these files are placed for it already."""
+        return all(path in self._placed for path in files)
+
     async def start(self, app_modules: Sequence[str]) -> None:
         """Start the process and wait until it has imported its function."""
         # Shielded, because a process that is only partly started could not be stopped.
         self._opening = asyncio.get_running_loop().create_task(self._open())
         process = await asyncio.shield(self._opening)
-        process.send_order(b"r")
+        process.send_order(b"s")
         hello = _hello(self.callee, app_modules, self._max_bytes)
         self._send(frames.HELLO, json.dumps(asdict(hello)).encode())
         kind, body = await self._frame()

@@ -14,6 +14,7 @@ from forebay.runner import frames
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Coroutine, Sequence
+    from pathlib import Path
 
     from forebay.engine.declare.context import Context
     from forebay.engine.declare.limited import Callee
@@ -27,9 +28,10 @@ REPEATED_FROM = 3  # attempt number from which on an overrun cannot be the first
 class ProcessPool:
     """Runs process steps, one task at a time per child process; idle children are reused for tasks of the same step.
 
-    The pool has as many children as its caller runs tasks. `keep_idle` of them may be idle indefinitely, the others for
-    `idle_seconds`; a child is replaced after `max_tasks`. Every child imports `app_modules`. A pool belongs to one
-    event loop, whose thread must outlive the tasks.
+    The pool has as many children as its caller runs tasks, and one more for a step that several owners use: an owner
+    whose tasks run in children does not take the last idle child of another. `keep_idle` children may be idle
+    indefinitely, the others for `idle_seconds`; a child is replaced after `max_tasks`. Every child imports
+    `app_modules`. A pool belongs to one event loop, whose thread must outlive the tasks.
     """
 
     def __init__(
@@ -70,7 +72,7 @@ class ProcessPool:
         call = EncodedCall(callee, ctx, args, kwargs or {}, self._max_bytes)
         try:
             while True:
-                child = self._take(callee)
+                child = self._take(callee, ctx.owner_id, call.inputs)
                 try:
                     return await self._attempt(child, callee, ctx, call)
                 except NotStartedError:
@@ -104,17 +106,32 @@ class ProcessPool:
         while self._ending:
             await asyncio.wait(self._ending)
 
-    def _take(self, callee: Callee) -> ChildProcess:
+    def _take(self, callee: Callee, owner_id: int, files: Sequence[Path]) -> ChildProcess:
         if self._closed:
             raise RuntimeError("the process pool is closed")
         self._idle = [child for child in self._idle if not child.has_ended]
-        child = next((child for child in reversed(self._idle) if _are_alike(child.callee, callee)), None)
+        child = self._choose(callee, owner_id, files)
         if child is None:
             child = ChildProcess(callee, self._max_bytes, self._mode)
         else:
             self._idle.remove(child)
+        child.owner_id = owner_id
         self._busy.add(child)
         return child
+
+    def _choose(self, callee: Callee, owner_id: int, files: Sequence[Path]) -> ChildProcess | None:
+        """An idle child: preferably of the same owner, and with the files of the call; the last used one of several.
+        The last idle child of other owners is left to them while this owner has another, because a process takes long
+        to start where owners with many tasks use all processors."""
+        idle = [child for child in reversed(self._idle) if _are_alike(child.callee, callee)]
+        own = [child for child in idle if child.owner_id == owner_id]
+        if not own and len(idle) == 1 and self._has_busy_child(callee, owner_id):
+            return None
+        found = own or idle
+        return next((child for child in found if child.has_files(files)), found[0] if found else None)
+
+    def _has_busy_child(self, callee: Callee, owner_id: int) -> bool:
+        return any(child.owner_id == owner_id and _are_alike(child.callee, callee) for child in self._busy)
 
     async def _attempt(self, child: ChildProcess, callee: Callee, ctx: Context, call: EncodedCall) -> Any:
         try:

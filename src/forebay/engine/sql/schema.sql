@@ -110,8 +110,7 @@ CREATE TABLE forebay.job (
     key_turn integer DEFAULT 0 NOT NULL,
     parent_id bigint,
     parent_n integer,
-    parent_bit bigint,
-    CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
+    parent_bit bigint
 )
 WITH (fillfactor='70');
 CREATE TABLE forebay.attempt (
@@ -190,9 +189,9 @@ CREATE TABLE forebay.item (
     normalized jsonb,
     result jsonb,
     error jsonb,
-    progress jsonb,
-    CONSTRAINT item_key_check CHECK (((length(key) >= 1) AND (length(key) <= 500)))
-);
+    progress jsonb
+)
+WITH (fillfactor='50');
 CREATE TABLE forebay.queue (
     name text NOT NULL,
     paused boolean DEFAULT false NOT NULL,
@@ -302,6 +301,15 @@ CREATE TABLE forebay.child_change (
     actor text NOT NULL,
     after_n integer NOT NULL,
     after_id bigint NOT NULL
+);
+CREATE TABLE forebay.controller_sample (
+    minute timestamp with time zone NOT NULL,
+    step_id integer NOT NULL,
+    running integer NOT NULL,
+    concurrency real NOT NULL,
+    claim_size real NOT NULL,
+    item_ms real,
+    lease_s real
 );
 CREATE VIEW forebay.dead_letters WITH (security_invoker='true') AS
  SELECT d.at,
@@ -476,6 +484,14 @@ ALTER TABLE forebay.owner ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE forebay.owner_sample (
+    minute timestamp with time zone NOT NULL,
+    owner_id bigint NOT NULL,
+    ready bigint NOT NULL,
+    running bigint NOT NULL,
+    attempts_per_s real NOT NULL,
+    fair_share real NOT NULL
+);
 CREATE TABLE forebay.part (
     name text NOT NULL,
     routines text NOT NULL
@@ -568,17 +584,22 @@ CREATE VIEW forebay.queue_depth WITH (security_invoker='true') AS
     bool_or(q.paused) AS paused,
     max(q.parked) AS parked,
     min(q.probe_at) AS probe_at,
-    min(v.place) AS place
+    min(v.place) AS place,
+    ( SELECT j.created_at
+           FROM forebay.job j
+          WHERE (j.id = min(r.oldest_job))) AS oldest_at
    FROM ((((((forebay.step s
      JOIN forebay.pipeline p ON ((p.id = s.pipeline_id)))
      JOIN forebay.queue q ON ((q.name = s.queue)))
      LEFT JOIN forebay.version_step v ON (((v.version_id = p.version_id) AND (v."bit" = s."bit"))))
      LEFT JOIN ( SELECT g.step_id,
             (sum(g.tasks) FILTER (WHERE (l.paused IS NOT TRUE)))::bigint AS ready,
-            (sum(g.tasks) FILTER (WHERE l.paused))::bigint AS on_hold
+            (sum(g.tasks) FILTER (WHERE l.paused))::bigint AS on_hold,
+            min(g.oldest_job) FILTER (WHERE (l.paused IS NOT TRUE)) AS oldest_job
            FROM (( SELECT r_1.step_id,
                     r_1.lane_id,
-                    sum(((r_1.last_n - r_1.first_n) + 1)) AS tasks
+                    sum(((r_1.last_n - r_1.first_n) + 1)) AS tasks,
+                    min(r_1.job_id) AS oldest_job
                    FROM forebay.ready r_1
                   GROUP BY r_1.step_id, r_1.lane_id) g
              LEFT JOIN forebay.lane l ON ((l.id = g.lane_id)))
@@ -752,6 +773,8 @@ ALTER TABLE ONLY forebay.busy_lane
     ADD CONSTRAINT busy_lane_pkey PRIMARY KEY (lane_id, step_id);
 ALTER TABLE ONLY forebay.child_change
     ADD CONSTRAINT child_change_pkey PRIMARY KEY (job_id);
+ALTER TABLE ONLY forebay.controller_sample
+    ADD CONSTRAINT controller_sample_pkey PRIMARY KEY (minute, step_id);
 ALTER TABLE ONLY forebay.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (job_id, n, step_id);
 ALTER TABLE ONLY forebay.item
@@ -772,6 +795,8 @@ ALTER TABLE ONLY forebay.owner
     ADD CONSTRAINT owner_name_key UNIQUE (name);
 ALTER TABLE ONLY forebay.owner
     ADD CONSTRAINT owner_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.owner_sample
+    ADD CONSTRAINT owner_sample_pkey PRIMARY KEY (minute, owner_id);
 ALTER TABLE ONLY forebay.part
     ADD CONSTRAINT part_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY forebay.part_routine
@@ -819,8 +844,8 @@ CREATE INDEX audit_owner ON forebay.audit USING btree (owner_id, id);
 CREATE INDEX dead_letter_owner ON forebay.dead_letter USING btree (owner_id, at, job_id, n);
 CREATE INDEX dead_letter_recent ON forebay.dead_letter USING btree (at, job_id, n);
 CREATE INDEX deleted_jobs_at ON forebay.deleted_jobs USING btree (at);
-CREATE INDEX item_failed ON forebay.item USING btree (job_id, n) WHERE (status = ANY (ARRAY['SKIPPED'::forebay.item_status, 'NOT_FOUND'::forebay.item_status, 'ERROR'::forebay.item_status]));
 CREATE UNIQUE INDEX item_key ON forebay.item USING btree (job_id, key) WHERE (key IS NOT NULL);
+CREATE INDEX item_verdict ON forebay.item USING btree (job_id, n) WHERE (verdict <> 'DONE'::forebay.item_status);
 CREATE INDEX job_cancelling ON forebay.job USING btree (id) WHERE ((state = 'CANCELLED'::forebay.job_state) AND (finished_at IS NULL));
 CREATE INDEX job_changed ON forebay.job USING btree (owner_id, updated_at) WHERE (finished_at IS NULL);
 CREATE INDEX job_children ON forebay.job USING btree (parent_id, parent_n, id) WHERE (parent_id IS NOT NULL);
@@ -829,7 +854,7 @@ CREATE INDEX job_finished ON forebay.job USING btree (finished_at) WHERE (finish
 CREATE UNIQUE INDEX job_key_turn ON forebay.job USING btree (pipeline_id, owner_id, key, key_turn) WHERE ((key IS NOT NULL) AND (NOT coalesces));
 CREATE INDEX job_open ON forebay.job USING btree (owner_id, id) WHERE (finished_at IS NULL);
 CREATE INDEX job_owner ON forebay.job USING btree (owner_id, id);
-CREATE INDEX job_unstarted ON forebay.job USING btree (id) WHERE ((parent_id IS NOT NULL) AND (NOT sealed));
+CREATE INDEX job_unsealed ON forebay.job USING btree (id) WHERE (NOT sealed);
 CREATE INDEX kept_signal_at ON forebay.kept_signal USING btree (at);
 CREATE INDEX kept_signal_expiry ON forebay.kept_signal USING btree (expires_at);
 CREATE INDEX kept_signal_of ON forebay.kept_signal USING btree (owner_id, name, key, id);

@@ -57,6 +57,10 @@ class KeyBounds(NamedTuple):
             checked_seconds("unique.period", unique.period),
         )
 
+    def as_arguments(self) -> tuple[list[str] | None, float | None]:
+        """Some drivers take only lists as arrays."""
+        return None if self.states is None else list(self.states), self.period
+
 
 FOR_EVER = KeyBounds()
 

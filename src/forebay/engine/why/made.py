@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from forebay.engine.why.reason import Action, Code
 
 _FAILURES = ("ERROR", "NOT_FOUND", "EXPIRED")
+_EARLY: tuple[Code, ...] = ("retry", "snoozed", "later")  # may start before their time; a limit would stop the others
 
 
 def paused(
@@ -51,7 +52,8 @@ def scheduled(step: StepFacts, task: TaskFacts, last: AttemptFacts | None) -> Re
         elif last.outcome == "SNOOZED":
             code = "snoozed"
     since = None if last is None else last.ended_at
-    return Reason(code, step.name, since=since, until=task.at, facts=known(facts), actions=("cancel_item",))
+    actions: tuple[Action, ...] = ("start_item", "cancel_item") if code in _EARLY else ("cancel_item",)
+    return Reason(code, step.name, since=since, until=task.at, facts=known(facts), actions=actions)
 
 
 def limited(

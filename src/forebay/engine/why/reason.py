@@ -48,7 +48,9 @@ Code = Literal[
     "blocked_by_items",
     "filling",
 ]
-Action = Literal["resume_job", "resume_item", "cancel_item", "cancel_job", "resume_queue", "send_signal", "kickoff"]
+Action = Literal[
+    "resume_job", "start_item", "resume_item", "cancel_item", "cancel_job", "resume_queue", "send_signal", "kickoff"
+]
 
 CODES: tuple[Code, ...] = get_args(Code)
 _RANKS = {code: rank for rank, code in enumerate(CODES)}

@@ -114,7 +114,7 @@ class Search:
             found = await db.item(self._conn, self._job.id, n)
             tasks = [task for task in await db.tasks(self._conn, self._job.id, n) if _is_in(group, task)]
             reasons += [
-                replace(reason, facts={**reason.facts, **more, "item": str(n)}, actions=_of_all(reason, group))
+                replace(reason, facts={**reason.facts, **more, "item": str(n)}, actions=_of_job(reason))
                 async for reason in self.of_tasks(n, tasks, None if found is None else found[1])
             ]
         told = [reason for reason in reasons if reason.code != "unknown"]
@@ -213,8 +213,6 @@ def _is_in(group: GroupFacts, task: TaskFacts) -> bool:
     return task.bit == group.bit and task.place == group.place
 
 
-def _of_all(reason: Reason, group: GroupFacts) -> tuple[Action, ...]:
-    """What can be done for all tasks of a group at once."""
-    if group.tasks == 1:
-        return reason.actions
+def _of_job(reason: Reason) -> tuple[Action, ...]:
+    """What can be done for the job: actions on an item are offered where that item is shown."""
     return tuple(action for action in reason.actions if not action.endswith("_item"))

@@ -36,7 +36,7 @@ _OUTCOMES = frozenset((Done, NotFound, Skip, Snooze, Cancel, Wait, Map))
 HELD_BACK = "HELD_BACK"  # not an outcome of an attempt: a limit did not admit the task
 _BEGIN_WAIT = "select forebay.await_signal($1, $2, $3, $4, $5, $6, $7)"
 _CANCEL_CHILDREN = "select forebay.cancel_children($1, $2)"
-_END_WAIT = "select forebay.end_wait($1, $2, $3)"
+_END_WAIT = "select forebay.end_wait($1, $2, $3, $4)"
 
 
 class Attempt(Context):
@@ -226,10 +226,12 @@ def begin_wait(attempt: Attempt, wait: Wait, now: datetime | None) -> None:
 
 
 def end_wait(attempt: Attempt) -> None:
-    """If the step has ended, delete what it has waited for, in the transaction that settles it."""
+    """If the step has ended, delete what it has waited for, in the transaction that settles it. A step that has failed
+    keeps its signal: when the item is reprocessed, nobody sends it again."""
     if attempt.outcome is None or attempt.retry_in is None:
+        has_failed = attempt.outcome is not None and (attempt.outcome != "SKIPPED" or attempt.ends_item)
         task = (attempt.job_id, attempt.n, attempt.lease.step_id)
-        attempt.writes = (*attempt.writes, Statement(_END_WAIT, task))
+        attempt.writes = (*attempt.writes, Statement(_END_WAIT, (*task, has_failed)))
 
 
 def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -> None:

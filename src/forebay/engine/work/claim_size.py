@@ -25,7 +25,12 @@ class ClaimSize:
         return int(max(self.least, min(self.most, max(slots, wanted))))
 
     def describe(self, slots: int) -> dict[str, float | None]:
-        return {"item_ms": milliseconds(self.item_s.mean), "value": self.value(slots)}
+        return {
+            "item_ms": milliseconds(self.item_s.mean),
+            "value": self.value(slots),
+            "least": self.least,
+            "most": self.most,
+        }
 
 
 class LeaseTime:
@@ -44,3 +49,11 @@ class LeaseTime:
     @property
     def value(self) -> float:
         return max(self.floor, min(self.cap, 2 * self._gap))
+
+    def describe(self) -> dict[str, float]:
+        return {
+            "value_s": round(self.value, 1),
+            "floor_s": self.floor,
+            "cap_s": self.cap,
+            "gap_s": round(self._gap, 2),
+        }

@@ -9,13 +9,14 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.pool import REJECTED, release, retry_until_up, terminate
-from forebay.engine.db import tasks
-from forebay.engine.work.attempt import Attempt
+from forebay.db.pool import REJECTED
 from forebay.engine.work.busy_lanes import BusyLanes
 from forebay.engine.work.claim_picking import ClaimPicker
+from forebay.engine.work.claim_sending import ClaimSender
 from forebay.engine.work.lane_book import LaneBook
 from forebay.engine.work.lane_polling import LanePolling
+from forebay.engine.work.lane_waking import ClaimNews, LaneWaking
+from forebay.engine.work.lease_intake import LeaseIntake
 from forebay.engine.work.task_order import TaskOrder
 from forebay.errors import one_line
 from forebay.log import get_logger
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
     from forebay.db.listen import Listener
-    from forebay.db.pool import Connection, Pool
+    from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Claim, Lease
     from forebay.engine.limits.client import LimitClient
@@ -38,12 +39,12 @@ if TYPE_CHECKING:
     from forebay.engine.work.spans import Spans
     from forebay.engine.work.step_names import StepNames
     from forebay.engine.work.task_infos import TaskInfos
+    from forebay.engine.work.turns import Turns
     from forebay.settings import Settings
 
 log = get_logger("claimer")
 
 _MIN_KEYS_WAIT = 0.01  # seconds between two looks at keys that are due while there is no capacity for their tasks
-_YIELD_EVERY = 250  # leases after which a claim yields to the event loop
 
 
 class Claimer:
@@ -63,23 +64,20 @@ class Claimer:
         machine: Machine,
         names: StepNames,
         infos: TaskInfos,
+        turns: Turns,
         listener: Listener | None = None,
         spans: Spans | None = None,
         only: frozenset[int] | None = None,
     ) -> None:
-        self._pool = pool
-        self._worker_id = worker_id
-        self._timeout = 2 * settings.command_timeout_s
         self._clock = clock
-        self._executors = executors
-        self._reading = [step_id for step_id, executor in executors.items() if executor.step.after]
         self._leases = leases
         self._limits = limits
         self._settler = settler
         self._names = names
         self._infos = infos
-        self._listener = listener  # whose connection serves express claims; None: the pool serves them, too
+        self._turns = turns
         self._spans = spans  # None: tracing is off
+        self._news = ClaimNews()
         self.lanes = LaneBook(executors, limits, only)
         self._picker = ClaimPicker(
             executors,
@@ -89,16 +87,20 @@ class Claimer:
             settler=settler,
             machine=machine,
             may_claim=self._may_claim,
-            on_express=self._on_express,
+            on_express=self._news.express.set,
         )
+        timeout = 2 * settings.command_timeout_s
+        reading = [step_id for step_id, executor in executors.items() if executor.step.after]
+        self._sender = ClaimSender(pool, worker_id, clock, leases, timeout=timeout, reading=reading, listener=listener)
+        self._intake = LeaseIntake(executors, self.lanes, leases, settler, clock)
         self._task_order: TaskOrder | None = None
         if any(executor.step.order is not None for executor in executors.values()):
             self._task_order = TaskOrder(
                 pool,
                 {step_id: executor.step for step_id, executor in executors.items()},
                 clock,
-                timeout=self._timeout,
-                on_ready=self._wake_sorted,
+                timeout=timeout,
+                on_ready=self._on_sorted,
                 on_idle=self.on_capacity,
             )
         self.polling = LanePolling(
@@ -106,76 +108,18 @@ class Claimer:
             clock,
             self.lanes,
             settings.poll_s,
-            on_ready=self._on_ready,
-            on_ready_key=self._on_ready_key,
+            on_ready=self._news.on_ready,
+            on_ready_key=self._news.keys.set,
             task_order=self._task_order,
         )
-        self._key_news = asyncio.Event()
+        self.waking = LaneWaking(self.lanes, self._news, turns, self.polling, self._task_order)
         self._busy = BusyLanes(pool, clock, self.polling.request)
-        self._has_lost_claim = False  # the database may have leases that the book has not
         self._hold_until = 0.0
-        self._news = asyncio.Event()
-        self._express_news = asyncio.Event()
         self._idle = asyncio.Event()
         self._closed = False
         self._stopped = False
 
     # -- notifications --------------------------------------------------------------------------------------------
-
-    def wake(self, step_id: int, lane_id: int, seq: int | None = None) -> None:
-        """Record that something is ready in this lane."""
-        lanes = self.lanes.steps.get(step_id)
-        if lanes is None or not self.lanes.serves(lane_id):
-            return
-        if self._task_order is None or not self._task_order.wake(step_id, lane_id):
-            self._wake_lane(lanes, lane_id, seq)
-
-    def _wake_sorted(self, step_id: int, lane_id: int, seq: int | None) -> None:
-        """Record that tasks can be claimed from this lane: those in it have their order."""
-        if self.lanes.only is not None:
-            self.lanes.only.add(lane_id)
-        if step_id in self.lanes.steps:
-            self._wake_lane(self.lanes.steps[step_id], lane_id, seq)
-
-    def _wake_lane(self, lanes: StepLanes, lane_id: int, seq: int | None) -> None:
-        self._express_news.set()  # first, because claims are sent in the order in which their loops wake up
-        if lanes.wake(lane_id, seq):
-            self.polling.restart()
-            self._news.set()
-            if not lanes.lanes[lane_id].known:
-                self.polling.describe(lane_id)  # its owner and priority are read while its first tasks are claimed
-
-    def wake_key(self, step_id: int, lane_id: int, seq: int, key: tuple[str, str] | None = None) -> None:
-        """Record that tasks wait for a key in this lane; without the key, it is read first."""
-        lanes = self.lanes.keys.get(step_id)
-        if self._task_order is not None:
-            self._task_order.learn_sorted(lane_id)
-        if lanes is None:  # the step has no such limit any more, or the lane is that of tasks in order
-            self.wake(step_id, lane_id, seq)
-            return
-        if key is not None:
-            lanes.learn([lane_id], {lane_id: key})
-            if self.lanes.only is not None:
-                self.lanes.only.add(lane_id)
-        if lanes.unknown([lane_id]):
-            self.polling.request()
-        elif lanes.key_of(lane_id) is None:
-            self.wake(step_id, lane_id, seq)
-        elif self.lanes.serves(lane_id):
-            if not lanes.wake(lane_id, seq):
-                self.polling.describe(lane_id)
-            self._key_news.set()
-
-    def on_key(self, name: str, key: str) -> None:
-        """Handle that a key may admit more tasks."""
-        for lanes in self.lanes.keys.values():
-            if lanes.has_line((name, key)):
-                lanes.look_at((name, key))
-                self._key_news.set()
-
-    def has_line(self, name: str, key: str) -> bool:
-        """Whether tasks wait in lanes of this key."""
-        return any(lanes.has_line((name, key)) for lanes in self.lanes.keys.values())
 
     @property
     def has_keys(self) -> bool:
@@ -183,20 +127,11 @@ class Claimer:
         return bool(self.lanes.keys)
 
     def on_capacity(self) -> None:
-        """Handle free capacity of a step. A lane may also have so few tasks left that the express claim serves it."""
-        self._news.set()
-        self._express_news.set()
-        self._key_news.set()
+        """Handle free capacity of a step."""
+        self._news.on_change()
 
-    def _on_ready(self) -> None:
-        self._news.set()
-        self._express_news.set()
-
-    def _on_ready_key(self) -> None:
-        self._key_news.set()
-
-    def _on_express(self) -> None:
-        self._express_news.set()
+    def _on_sorted(self, step_id: int, lane_id: int, seq: int | None) -> None:
+        self.waking.wake_sorted(step_id, lane_id, seq)
 
     def ended(self, step_id: int, lane_id: int, count: int, seconds: float) -> None:
         """Charge a lane for the slot time of tasks that have ended. Lanes of keys get starts in turn, not time."""
@@ -236,37 +171,40 @@ class Claimer:
         self._closed = False
         if self._task_order is not None:
             self._task_order.open()
-        self._news.set()
-        self._key_news.set()
+        self._news.on_open()
 
     def stop(self) -> None:
         self._stopped = True
-        self._news.set()
-        self._key_news.set()
-        self._express_news.set()
+        self._intake.stop()
+        self._news.on_change()
 
     async def wait_until_idle(self) -> None:
         """Wait until all lanes have been polled and there is nothing to do."""
         await self.polling.find_ready_lanes()
         self._idle.clear()
-        self._news.set()
-        self._key_news.set()
+        self._news.on_open()
         await self._idle.wait()
 
     # -- claiming -------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Claim whenever there is capacity and something is ready. Two of these loops run concurrently."""
-        await self._run(self._news, self._picker.pick)
+        await self._run(self._news.regular, self._picker.pick)
 
     async def run_express(self) -> None:
         """Claim a few of the newly arrived tasks immediately: while a long backlog is processed, an owner with one task
         waits neither for capacity nor behind a large claim."""
-        await self._run(self._express_news, self._picker.pick_waiting, listener=self._listener)
+        await self._run(self._news.express, self._pick_express, is_express=True)
+
+    def _pick_express(self) -> list[Claim]:
+        claims = self._picker.pick_waiting()
+        # From the wake-up until the tasks start, the event loop runs several times.
+        self._turns.shorten(is_short=bool(claims))
+        return claims
 
     async def run_keys(self) -> None:
         """Claim tasks that wait for a key of a limit when the key admits them."""
-        await self._run(self._key_news, self._picker.pick_of_keys, self._keys_wait)
+        await self._run(self._news.keys, self._picker.pick_of_keys, self._keys_wait)
 
     @property
     def order_loop(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
@@ -279,27 +217,27 @@ class Claimer:
         pick: Callable[[], list[Claim]],
         wait: Callable[[], float] | None = None,
         *,
-        listener: Listener | None = None,
+        is_express: bool = False,
     ) -> None:
         while not self._stopped:
             news.clear()
             claims = pick()
             if claims:
-                await self._claim_isolated(claims, listener)
+                await self._claim_isolated(claims, is_express=is_express)
             else:
                 self._note_idle()
                 await wait_for(news, (wait or self._picker.limits_wait)())
 
-    async def _claim_isolated(self, claims: list[Claim], listener: Listener | None) -> None:
+    async def _claim_isolated(self, claims: list[Claim], *, is_express: bool) -> None:
         """Claim; if the claim is rejected, halve it until the lane that causes this is alone, so that the tasks of all
         others start. That lane is tried again when the next poll finds it."""
         try:
-            await self._claim(claims, listener)
+            await self._claim(claims, is_express=is_express)
         except REJECTED as error:
             if len(claims) > 1:
                 middle = len(claims) // 2
-                await self._claim_isolated(claims[:middle], listener)
-                await self._claim_isolated(claims[middle:], listener)
+                await self._claim_isolated(claims[:middle], is_express=is_express)
+                await self._claim_isolated(claims[middle:], is_express=is_express)
                 return
             (claim,) = claims
             log.exception("claim_rejected", step=claim.step_id, lane=claim.lane_id, error=one_line(error))
@@ -315,25 +253,27 @@ class Claimer:
         wait = self.lanes.next_start()
         return 1.0 if wait is None else min(1.0, max(_MIN_KEYS_WAIT, wait))
 
-    async def _claim(self, claims: list[Claim], listener: Listener | None) -> None:
+    async def _claim(self, claims: list[Claim], *, is_express: bool) -> None:
         by_lanes: dict[StepLanes, list[Claim]] = {}
         for claim in claims:
             by_lanes.setdefault(self.lanes.lanes_of(claim.step_id, claim.lane_id), []).append(claim)
-        conn, leases, arrival = await retry_until_up(
-            lambda: self._claim_once(claims, listener), self._claim_failed, self._timeout
-        )
+        began = time.monotonic()
+        conn, leases, arrival = await self._sender.send(claims, is_express=is_express)
+        seconds = time.monotonic() - began
         try:
             await self._learn_about(leases)
             for lanes, mine in by_lanes.items():
-                lanes.claimed(mine, [lease for lease in leases if lease.step_id == lanes.step_id])
+                lanes.claimed(mine, [lease for lease in leases if lease.step_id == lanes.step_id], seconds)
                 for claim in mine:
                     self._busy.note(lanes.step_id, claim.lane_id, is_full=lanes.lanes[claim.lane_id].full)
-            await self._accept(leases)
+            await self._intake.accept(leases)
+            if is_express:
+                await asyncio.sleep(0)  # the slots have been scheduled: they start before the rest of this is done
             if self.lanes.keys:
                 self._note_claimed_keys(claims)
         finally:
             self._leases.note_arrival(arrival)
-            await self._release(conn)  # takes several iterations of the event loop; the tasks start meanwhile
+            await self._sender.release(conn)  # takes several iterations of the event loop; the tasks start meanwhile
 
     async def _learn_about(self, leases: list[Lease]) -> None:
         try:
@@ -342,73 +282,14 @@ class Claimer:
             if self._spans is not None:
                 await self._spans.learn(leases)
         except BaseException:
-            self._has_lost_claim = True  # these leases will not be in the book
+            self._sender.note_lost()  # these leases will not be in the book
             raise
-
-    async def _claim_once(
-        self, claims: list[Claim], listener: Listener | None
-    ) -> tuple[Connection, list[Lease], asyncio.Event]:
-        """The leases, the connection of the claim, which the caller must release, and the arrival, which the caller
-        must note when the leases are in the book."""
-        if self._has_lost_claim:
-            await self._leases.release_unknown()
-            self._has_lost_claim = False
-        lease_s = self._leases.length.value
-        conn = None if listener is None else listener.take()
-        if conn is None:
-            conn = await self._pool.acquire()
-        arrival = self._leases.expect_claim()
-        try:
-            stamp = self._clock.stamp()
-            return conn, await tasks.claim(conn, self._worker_id, claims, self._reading, lease_s, stamp), arrival
-        except BaseException as error:
-            self._leases.note_arrival(arrival)
-            await self._release(conn, is_sound=isinstance(error, REJECTED))
-            raise
-
-    async def _release(self, conn: Connection, *, is_sound: bool = True) -> None:
-        if self._listener is None or not self._listener.give_back(conn):
-            await release(self._pool, conn)
-        elif not is_sound:
-            terminate(conn)  # otherwise the listener might wait for it
-
-    async def _accept(self, leases: list[Lease]) -> None:
-        for lease in leases:
-            self._executors[lease.step_id].arriving += len(lease.ns)
-        for start in range(0, len(leases), _YIELD_EVERY):
-            if start:
-                await asyncio.sleep(0)
-            some = leases[start : start + _YIELD_EVERY]
-            for lease in some:
-                self._executors[lease.step_id].arriving -= len(lease.ns)
-            self._accept_some(some)
-
-    def _accept_some(self, leases: list[Lease]) -> None:
-        for lease in leases:
-            self._leases.add(lease)
-            if len(lease.ns) < lease.open:
-                for n in lease.missing():
-                    self._cancel_missing(lease, n)
-            if not self._stopped:  # otherwise the claim returned too late, and the lease is released with the others
-                lane = self.lanes.lanes_of(lease.step_id, lease.lane_id).lanes[lease.lane_id]
-                if lease.step_id in self.lanes.keys:
-                    lease.key = self.lanes.keys[lease.step_id].key_of(lease.lane_id)
-                self._executors[lease.step_id].queue.push(lease, lane.priority, lane.weight)
-        for step_id in {lease.step_id for lease in leases}:
-            self._executors[step_id].start_slots()
 
     def _note_claimed_keys(self, claims: list[Claim]) -> None:
         for claim in claims:
             keys = self.lanes.keys.get(claim.step_id)
             if keys is not None and keys.key_of(claim.lane_id) is not None:
                 keys.claimed(claim.lane_id)
-
-    def _cancel_missing(self, lease: Lease, n: int) -> None:
-        """Settle a task whose item has ended or was deleted, so that the lease does not hold it."""
-        attempt = Attempt(lease, n, self._clock.mark())
-        attempt.fail("CANCELLED", reason="the item had already ended", ends_item=True)
-        self.lanes.steps[lease.step_id].gave_back(lease.lane_id, 1)
-        self._settler.add(attempt)
 
     def _note_idle(self) -> None:
         if (
@@ -424,10 +305,6 @@ class Claimer:
         """Whether no task waits for a key, or none could start before the clock of a test advances."""
         look = keys.next_look()
         return look is None or (self._clock.stamp() is not None and look > self._limits.now() and not keys.is_asking)
-
-    def _claim_failed(self, error: BaseException, pause: float) -> None:
-        self._has_lost_claim = True  # perhaps only its response was lost
-        log.warning("claim_repeated", error=one_line(error), pause=pause)
 
     async def mark_busy(self) -> None:
         """Record which lanes need no wake-ups from submitters, because their backlog is being processed."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 log = get_logger("claimer")
 
 _FIRST_POLL = 0.01
-_SWEEP_EVERY = 5.0  # seconds between polls below the watermark of a busy lane
 _SWEEP_SHARE = 20  # polls of all lanes may use 1/20 of the time
 _YIELD_EVERY = 250  # lanes after which a poll yields to the event loop
 
@@ -149,8 +148,8 @@ class LanePolling:
             else:
                 self._lanes.keys[lanes.step_id].wake(info.lane_id)
                 self._on_ready_key()
-        elif time.monotonic() - lanes.lanes[info.lane_id].rewound > _SWEEP_EVERY:
-            lanes.rewind(info.lane_id)
+        else:
+            lanes.rewind_if_due(info.lane_id)
 
     async def _describe_unknown(self) -> None:
         unknown, self._unknown = self._unknown, set[int]()

@@ -2,19 +2,18 @@
 
 Within a priority, owners share the slot time of the step by weight, in virtual time: the owner with the least service,
 relative to the weight, goes first. All state is in the worker's memory, so fairness causes no writes. If each worker is
-fair, all of them are. Lanes wait in heaps, so the cost of a wake-up or a claim does not grow with their number.
+fair, all of them are.
 """
 
 from __future__ import annotations
 
-import heapq
 import time
-from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING
 
 from forebay.engine.db.tasks import Claim
-from forebay.engine.work.service_time import AGE_S, FIRST_ESTIMATE, ServiceTime
+from forebay.engine.work.lane import Lane, Owner, shares_of
+from forebay.engine.work.lane_order import MAX_LANES, LaneOrder
+from forebay.engine.work.service_time import AGE_S, FIRST_ESTIMATE
 from forebay.tuning import Ewma
 
 if TYPE_CHECKING:
@@ -24,39 +23,10 @@ if TYPE_CHECKING:
 
 # Claims read this many runs before the newest exhausted one: another worker may have been splitting those.
 _LOOK_BACK = 500
-_MAX_LANES = 64  # in one claim
 _FEW = 8
 _MAX_IDLE = 10_000  # lanes without ready tasks that are remembered
-
-
-@dataclass(slots=True, eq=False)
-class Lane:
-    """What a worker knows about one step of one lane."""
-
-    lane_id: int
-    owner_id: int = 0
-    priority: int = 0
-    weight: float = 1.0
-    known: bool = False  # owner, priority and weight are known
-    paused: bool = False
-    head: int = 0  # the watermark: nothing is expected below it; a periodic poll checks there
-    run_rows: int = 4  # runs that a claim reads; grows while runs are short
-    virtual: float = 0.0
-    service: ServiceTime = field(default_factory=ServiceTime)
-    claiming: bool = False
-    woken: bool = False  # woken during a claim, which may have missed the new task
-    rewound: float = 0.0  # when the watermark was last reset, monotonic
-    full: bool = False  # the last claim returned as much as requested
-    place: int = 0  # identifies its valid entry in the heap; 0: it has none
-    since: float = 0.0  # when it became active or was last claimed from, monotonic
-
-
-@dataclass(slots=True, eq=False)
-class _Owner:
-    virtual: float = 0.0
-    lane_floor: float = 0.0  # virtual time of the owner's lane that was served last
-    lanes: int = 0
-    active: dict[int, int] = field(default_factory=dict[int, int])  # number of active lanes, by priority
+_REWIND_EVERY = 5.0  # seconds between claims below the watermark of a busy lane
+_REWIND_SHARE = 50  # such claims may use 1/50 of the time: a long transaction keeps the runs that were claimed
 
 
 class StepLanes:
@@ -67,14 +37,10 @@ class StepLanes:
         self.lanes: dict[int, Lane] = {}
         self.active: set[int] = set()
         self._clock = clock
-        self._owners: dict[int, _Owner] = {}
-        # Active lanes without a claim in progress, by priority. An entry may be out of date: a lane's place says which
-        # one is valid, and its key, which usually grows, is checked when it comes first.
-        self._heaps: dict[int, list[tuple[float, float, int, int]]] = {}
-        self._places = count(1)
+        self._owners: dict[int, Owner] = {}
         self._counts: dict[int, int] = {}  # active lanes, by priority
+        self._order = LaneOrder(self.lanes, self._counts)
         self._claims: dict[int, int] = {}  # lanes with a claim in progress, by priority
-        self._floors: dict[int, float] = {}  # the least virtual time of active owners, by priority
         self._served: dict[int, float] = {}  # when a lane of the priority was last claimed from, monotonic
         self._idle: dict[int, None] = {}  # lanes that are neither active nor being claimed from, the oldest first
         self._usual = Ewma()
@@ -105,15 +71,15 @@ class StepLanes:
     def _lane(self, lane_id: int) -> Lane:
         lane = self.lanes.get(lane_id)
         if lane is None:
-            lane = self.lanes[lane_id] = Lane(lane_id)
-            self._owner(0).lanes += 1
+            lane = self.lanes[lane_id] = Lane(lane_id, self._owner(0))
+            lane.owner.lanes += 1
             self._idle[lane_id] = None
         return lane
 
-    def _owner(self, owner_id: int) -> _Owner:
+    def _owner(self, owner_id: int) -> Owner:
         owner = self._owners.get(owner_id)
         if owner is None:
-            owner = self._owners[owner_id] = _Owner()
+            owner = self._owners[owner_id] = Owner()
         return owner
 
     def _set_owner(self, lane: Lane, info: LaneInfo) -> None:
@@ -126,15 +92,15 @@ class StepLanes:
             _add(self._claims, info.priority, 1)
         self._leave_owner(lane)
         lane.owner_id, lane.priority = info.owner_id, info.priority
-        self._owner(lane.owner_id).lanes += 1
+        lane.owner = self._owner(lane.owner_id)
+        lane.owner.lanes += 1
         if is_active:
             self._catch_up(lane)
             self._activate(lane)
 
     def _leave_owner(self, lane: Lane) -> None:
-        owner = self._owners[lane.owner_id]
-        owner.lanes -= 1
-        if not owner.lanes:
+        lane.owner.lanes -= 1
+        if not lane.owner.lanes:
             del self._owners[lane.owner_id]
 
     def _activate(self, lane: Lane) -> None:
@@ -142,33 +108,25 @@ class StepLanes:
         self._idle.pop(lane.lane_id, None)
         if _add(self._counts, lane.priority, 1) == 1:
             self._served[lane.priority] = self._clock()
-        _add(self._owner(lane.owner_id).active, lane.priority, 1)
+        _add(lane.owner.active, lane.priority, 1)
         lane.since = self._clock()
         if not lane.claiming:
-            self._push(lane)
+            self._order.push(lane)
 
     def _deactivate(self, lane: Lane) -> None:
         self.active.discard(lane.lane_id)
         _add(self._counts, lane.priority, -1)
-        _add(self._owner(lane.owner_id).active, lane.priority, -1)
+        _add(lane.owner.active, lane.priority, -1)
         lane.place = 0
         if not lane.claiming:
             self._idle[lane.lane_id] = None
 
     def _catch_up(self, lane: Lane) -> None:
         """A lane that was idle gets no credit for the time in which others were served."""
-        owner = self._owner(lane.owner_id)
+        owner = lane.owner
         if not owner.active:
-            owner.virtual = max(owner.virtual, self._floor(lane.priority))
+            owner.virtual = max(owner.virtual, self._order.floor(lane.priority))
         lane.virtual = max(lane.virtual, owner.lane_floor)
-
-    def _floor(self, priority: int) -> float:
-        """The least virtual time of the owners that are active in this priority; it never decreases."""
-        first = self._first(priority)
-        floor = self._floors.get(priority, 0.0)
-        if first is not None:
-            floor = self._floors[priority] = max(floor, self._owners[first.owner_id].virtual)
-        return floor
 
     def forget_idle(self) -> None:
         """Forget the lanes that have been idle for longest, to bound the memory when there are many owners."""
@@ -185,48 +143,11 @@ class StepLanes:
         lane = self.lanes[lane_id]
         lane.head, lane.rewound = 0, self._clock()
 
-    # -- lanes in order of service --------------------------------------------------------------------------------
-
-    def _key(self, lane: Lane) -> tuple[float, float, int]:
-        return (self._owners[lane.owner_id].virtual, lane.virtual, lane.lane_id)
-
-    def _push(self, lane: Lane) -> None:
-        heap = self._heaps.setdefault(lane.priority, [])
-        if len(heap) > 2 * self._counts[lane.priority] + _MAX_LANES:  # most entries are out of date
-            heap[:] = [entry for entry in heap if self._is_valid(entry)]
-            heapq.heapify(heap)
-        lane.place = next(self._places)
-        heapq.heappush(heap, (*self._key(lane), lane.place))
-
-    def _is_valid(self, entry: tuple[float, float, int, int]) -> bool:
-        lane = self.lanes.get(entry[2])
-        return lane is not None and lane.place == entry[3]
-
-    def _first(self, priority: int) -> Lane | None:
-        """The lane with the least service that can be claimed from."""
-        heap = self._heaps.get(priority, [])
-        while heap:
-            entry = heap[0]
-            if not self._is_valid(entry):
-                heapq.heappop(heap)
-                continue
-            lane = self.lanes[entry[2]]
-            key = self._key(lane)
-            if key <= entry[:3]:
-                return lane
-            heapq.heapreplace(heap, (*key, lane.place))
-        return None
-
-    def _pop(self, priority: int, most: int, fits: Callable[[Lane], bool] | None = None) -> list[Lane]:
-        """The first lanes that fit. Those that had more service than many that do not fit are not looked at."""
-        chosen: list[Lane] = []
-        others: list[Lane] = []
-        while len(chosen) < most and len(others) < _MAX_LANES and (lane := self._first(priority)) is not None:
-            heapq.heappop(self._heaps[priority])
-            (chosen if fits is None or fits(lane) else others).append(lane)
-        for lane in others:
-            self._push(lane)
-        return chosen
+    def rewind_if_due(self, lane_id: int) -> None:
+        """Reset the watermark of a busy lane from time to time."""
+        lane = self.lanes[lane_id]
+        if self._clock() - lane.rewound > max(_REWIND_EVERY, _REWIND_SHARE * lane.whole_s):
+            self.rewind(lane_id)
 
     # -- claims ---------------------------------------------------------------------------------------------------
 
@@ -235,12 +156,12 @@ class StepLanes:
         lanes in `served` have some tasks in this worker already."""
         if not self.active or capacity < 1:
             return []
-        top, most = self._top(), min(capacity, _MAX_LANES)
+        top, most = self._top(), min(capacity, MAX_LANES)
         known = [lane for i in served if i in self.active and self._can_claim(lane := self.lanes[i], top)]
         others = self._counts[top] - self._claims.get(top, 0) - len(known)
         # `pick_waiting` serves a few others without waiting for this claim.
-        ready = sorted(known, key=self._key)[:most] if known and others <= _FEW else self._pop(top, most)
-        shares = self._shares(ready)
+        ready = sorted(known, key=self._order.key)[:most] if known and others <= _FEW else self._order.pop(top, most)
+        shares = shares_of(ready)
         return [
             self._claim(lane, max(1, min(capacity, round(capacity * share))))
             for lane, share in zip(ready, shares, strict=True)
@@ -254,7 +175,7 @@ class StepLanes:
         others. A lane that has tasks here (`holding`) and whose owner is not known yet may belong to one of them."""
         if not self.active or capacity < 1:
             return []
-        waiting = self._pop(
+        waiting = self._order.pop(
             self._top(),
             min(capacity, _FEW),
             lambda lane: (
@@ -273,14 +194,14 @@ class StepLanes:
 
         def is_excluded(lane: Lane) -> bool:
             owner_id = lane.owner_id
-            if owner_id in chosen or owner_id in owners or top in self._owners[owner_id].active:
+            if owner_id in chosen or owner_id in owners or top in lane.owner.active:
                 return False
             chosen.add(owner_id)
             return True
 
         lanes: list[Lane] = []
         for priority in lower:
-            lanes += self._pop(priority, _FEW - len(lanes), is_excluded)
+            lanes += self._order.pop(priority, _FEW - len(lanes), is_excluded)
         return [self._claim(lane, 1) for lane in lanes]
 
     @property
@@ -298,19 +219,13 @@ class StepLanes:
         priority is slow, but never starves."""
         top, now = self._top(), self._clock()
         aged = [p for p in self._counts if p < top and now - self._served[p] >= AGE_S * (top - p)]
-        return [self._claim(lane, 1) for priority in aged for lane in self._pop(priority, 1)]
+        return [self._claim(lane, 1) for priority in aged for lane in self._order.pop(priority, 1)]
 
     def longest_wait(self) -> float:
         """For how many seconds a lane with ready tasks has not been claimed from. Those with the least service are
         considered."""
-        first = (
-            self.lanes[entry[2]]
-            for heap in self._heaps.values()
-            for entry in heap[:_MAX_LANES]
-            if self._is_valid(entry)
-        )
         now = self._clock()
-        return max((now - lane.since for lane in first), default=0.0)
+        return max((now - lane.since for lane in self._order.leading()), default=0.0)
 
     def _top(self) -> int:
         """The highest priority. A lane with a claim in progress still blocks lower ones."""
@@ -323,21 +238,15 @@ class StepLanes:
         lane.claiming, lane.woken, lane.full, lane.place = True, False, False, 0
         lane.since = self._served[lane.priority] = self._clock()
         _add(self._claims, lane.priority, 1)
-        self._owners[lane.owner_id].lane_floor = lane.virtual
+        lane.owner.lane_floor = lane.virtual
         head = max(0, lane.head - _LOOK_BACK)
         return Claim(self.step_id, lane.lane_id, head, quota, min(quota, lane.run_rows))
 
-    def _shares(self, lanes: list[Lane]) -> list[float]:
-        """The weight of an owner is divided among the owner's lanes: more jobs do not give a larger share."""
-        of_owner: dict[int, int] = {}
-        for lane in lanes:
-            of_owner[lane.owner_id] = of_owner.get(lane.owner_id, 0) + 1
-        shares = [lane.weight / of_owner[lane.owner_id] for lane in lanes]
-        total = sum(shares)
-        return [share / total for share in shares]
-
-    def claimed(self, claims: Iterable[Claim], leases: Iterable[Lease]) -> None:
-        """Update watermarks, virtual time and empty lanes from the result of a claim."""
+    def claimed(self, claims: Collection[Claim], leases: Iterable[Lease], seconds: float = 0.0) -> None:
+        """Update watermarks, virtual time and empty lanes from the result of a claim that took so many seconds."""
+        whole = [self.lanes[claim.lane_id] for claim in claims if not claim.head]
+        for lane in whole:
+            lane.whole_s = seconds / len(whole)
         by_lane: dict[int, list[Lease]] = {}
         for lease in leases:
             by_lane.setdefault(lease.lane_id, []).append(lease)
@@ -350,19 +259,11 @@ class StepLanes:
         lane.full = got >= claim.quota
         lane.head = max([lane.head, *(lease.seq for lease in leases if lease.rest == 0)])
         if got:
-            self._charge(lane, lane.service.take(got, self._usual.mean or FIRST_ESTIMATE))
-        self._fit_run_rows(lane, claim, len(leases), got)
+            lane.charge(lane.service.take(got, self._usual.mean or FIRST_ESTIMATE))
+        lane.fit_run_rows(claim, len(leases), got)
         if got < claim.quota and len(leases) < claim.max_rows and not lane.woken and lane.lane_id in self.active:
             self._deactivate(lane)
         self._end_claim(lane)
-
-    def _fit_run_rows(self, lane: Lane, claim: Claim, runs: int, got: int) -> None:
-        """Read more runs per claim while runs are short, and fewer where few are found, so that a lane with little work
-        returns to the claim that is optimized for a few tasks."""
-        if runs >= claim.max_rows and got < claim.quota:
-            lane.run_rows = min(2_000, lane.run_rows * 4)
-        elif runs * 4 <= claim.max_rows:
-            lane.run_rows = max(4, lane.run_rows // 4)
 
     def failed(self, claims: Iterable[Claim]) -> None:
         """Record that the claim failed; its lanes are tried again."""
@@ -378,7 +279,7 @@ class StepLanes:
         lane.claiming = False
         _add(self._claims, lane.priority, -1)
         if lane.lane_id in self.active:
-            self._push(lane)
+            self._order.push(lane)
         else:
             self._idle[lane.lane_id] = None
 
@@ -389,17 +290,13 @@ class StepLanes:
         self._usual.add(seconds / count)
         lane = self.lanes.get(lane_id)
         if lane is not None:
-            self._charge(lane, lane.service.end(count, seconds))
+            lane.charge(lane.service.end(count, seconds))
 
     def gave_back(self, lane_id: int, count: int) -> None:
         """Undo the charge for tasks that did not run."""
         lane = self.lanes.get(lane_id)
         if lane is not None:
-            self._charge(lane, lane.service.give_back(count))
-
-    def _charge(self, lane: Lane, seconds: float) -> None:
-        lane.virtual += seconds / lane.weight
-        self._owners[lane.owner_id].virtual += seconds / lane.weight
+            lane.charge(lane.service.give_back(count))
 
 
 def _add(counts: dict[int, int], key: int, change: int) -> int:

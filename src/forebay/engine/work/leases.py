@@ -48,18 +48,16 @@ class LeaseBook:
         lease.open = size = lease.size
         lease.held_since = time.monotonic()
         self._held[lease.token] = lease
-        for counts, key in ((self._tasks[lease.step_id], lease.lane_id), (self._owners[lease.step_id], lease.owner_id)):
-            counts[key] = counts.get(key, 0) + size
+        tasks, owners = self._tasks[lease.step_id], self._owners[lease.step_id]
+        tasks[lease.lane_id] = tasks.get(lease.lane_id, 0) + size
+        owners[lease.owner_id] = owners.get(lease.owner_id, 0) + size
 
     def _forget(self, lease: Lease) -> None:
         if self._held.pop(lease.token, None) is None:
             return
         size = lease.size
-        for counts, key in ((self._tasks[lease.step_id], lease.lane_id), (self._owners[lease.step_id], lease.owner_id)):
-            if counts[key] == size:
-                del counts[key]
-            else:
-                counts[key] -= size
+        _subtract(self._tasks[lease.step_id], lease.lane_id, size)
+        _subtract(self._owners[lease.step_id], lease.owner_id, size)
 
     def served(self, step_id: int) -> set[int]:
         """The lanes that have more tasks of this step here, settled or not, than can run concurrently."""
@@ -139,3 +137,12 @@ class LeaseBook:
         await tasks.release_all(self._pool, self._worker_id, self._clock.stamp())
         for lease in list(self._held.values()):
             self._forget(lease)
+
+
+def _subtract(counts: dict[int, int], key: int, count: int) -> None:
+    """Change a count; a count of zero is removed."""
+    left = counts[key] - count
+    if left:
+        counts[key] = left
+    else:
+        del counts[key]

@@ -40,8 +40,7 @@ async def register(
     declares: bool,
 ) -> Registration:
     """Register a worker that runs these steps. `declares`: whether it declares the schedules of its pipelines."""
-    declared = [schedule.name for pipeline in pipelines for schedule in pipeline.schedules] if declares else None
-    registered = await _register(conn, pipelines, steps, now, declared)
+    registered = await _register(conn, pipelines, steps, now, await _declared(conn, pipelines) if declares else None)
     for pipeline, version in registered.versions.items():
         if not version.is_present:
             log.warning("pipeline_version_old", pipeline=pipeline, version=version.id)
@@ -50,6 +49,15 @@ async def register(
         present = [pipeline for pipeline in pipelines if registered.versions[pipeline.name].is_present]
         await schedules.put_declared(conn, present, now or await changes.clock(conn))
     return registered
+
+
+async def _declared(conn: Connection, pipelines: Sequence[Pipeline[Any]]) -> list[str]:
+    """The schedules that these pipelines declare. Of a pipeline that does not know all of its schedules, those that
+    exist count as declared, so that they remain."""
+    declared = [schedule.name for pipeline in pipelines for schedule in pipeline.schedules]
+    if unsure := [pipeline.name for pipeline in pipelines if not pipeline.knows_all_schedules]:
+        declared += await registry.list_schedules(conn, unsure, [])
+    return declared
 
 
 async def _register(

@@ -82,6 +82,11 @@ class TaskQueue:
         self._usual = FIRST_ESTIMATE  # seconds per task of a lane about which nothing is known
         self.size = 0
 
+    @property
+    def owners(self) -> int:
+        """The number of owners who have tasks in the queue."""
+        return len(self._owners)
+
     def push(self, lease: Lease, priority: int = 0, weight: float = 1.0) -> None:
         if not lease.ns:
             return

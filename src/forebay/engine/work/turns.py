@@ -2,7 +2,7 @@
 
 A slot that has used up its time waits for its turn. One such slot resumes at a time, and between two of them the event
 loop runs a few times without any: so a message, the response to a claim or a report is handled after the time of one
-slot, however many slots have tasks.
+slot, however many slots have tasks. While new tasks of others are being claimed, that time is short.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from collections import deque
 # The event loop runs three times from a wake-up to the claim, and from the response to the start of the task.
 _GAP = 3
 
+SLICE_S = 0.002  # seconds after which a slot waits for its next turn
+_SHORT_SLICE_S = 0.0005
+
 
 class Turns:
     """The slots of all steps of a worker that wait for their turn; steps go round."""
@@ -22,6 +25,11 @@ class Turns:
         self._gap = 0  # iterations of the event loop until the next slot resumes
         self._is_running = False
         self.last: asyncio.Task[None] | None = None  # the slot that began a task last
+        self.slice_s = SLICE_S
+
+    def shorten(self, *, is_short: bool) -> None:
+        """Let slots run for a short time only, or for the usual time again."""
+        self.slice_s = _SHORT_SLICE_S if is_short else SLICE_S
 
     async def wait(self, step_id: int) -> None:
         """Wait for a turn."""

@@ -3,6 +3,9 @@
 Each wake-up puts the workers into an order, which all of them compute in the same way from its number. The first claims
 at once, the others later and later: they find nothing, unless those before them were busy. One claim of a worker covers
 all wake-ups of a lane that it has received until then. Those that would wait for longer than the next poll do nothing.
+
+The number is the position of the first new task. It also moves the watermark of the lane back when a transaction
+commits late. So PostgreSQL does not fold the messages of single submits of one transaction; `submit_jobs` sends one.
 """
 
 from __future__ import annotations

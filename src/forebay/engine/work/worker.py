@@ -3,71 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.db import migrate
+from forebay.db.fair_pool import open_fair_pool
 from forebay.db.listen import Listener
-from forebay.db.measured_pool import open_measured_pool
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.db import registry
 from forebay.engine.declare.loading import parts_needed
-from forebay.engine.declare.resources import Resources
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
 from forebay.engine.maintenance.leader import Leader
 from forebay.engine.maintenance.sweeper import Sweeper
-from forebay.engine.processes.pool import ProcessPool
-from forebay.engine.work import job_log
-from forebay.engine.work.arguments import StepArguments
-from forebay.engine.work.attempt import HELD_BACK
-from forebay.engine.work.claim_size import ClaimSize
+from forebay.engine.work.attempt_reports import AttemptReports
 from forebay.engine.work.claimer import Claimer
-from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.failure_log import FailureLog
 from forebay.engine.work.heartbeat import Heartbeat
-from forebay.engine.work.hook_calls import HookCalls
 from forebay.engine.work.leases import LeaseBook
 from forebay.engine.work.limited_tasks import LimitedTasks
 from forebay.engine.work.machine import Machine
-from forebay.engine.work.maps import Maps
+from forebay.engine.work.messages import Messages
 from forebay.engine.work.parking import QueueParking
-from forebay.engine.work.progress import ProgressBook
 from forebay.engine.work.recent_work import RecentWork
 from forebay.engine.work.registration import register
 from forebay.engine.work.settler import Settler
+from forebay.engine.work.shutdown import settle_and_release, stop_tasks
 from forebay.engine.work.slices import AwaitedJobs, wait_for_first
-from forebay.engine.work.status import describe_steps, last_error
-from forebay.engine.work.step_calls import WorkerServices, call_of
+from forebay.engine.work.status import StatusReports
 from forebay.engine.work.step_names import StepNames
+from forebay.engine.work.step_runtime import StepRuntime, make_spans
 from forebay.engine.work.task_infos import TaskInfos
-from forebay.engine.work.threads import Threads, threads_needed
-from forebay.engine.work.transactions import StepTransactions
 from forebay.engine.work.turns import Turns
 from forebay.engine.work.wake_ups import WakeUps
 from forebay.errors import one_line
-from forebay.log import get_logger, is_debug_enabled, use_level
+from forebay.log import get_logger, use_level
 from forebay.settings import Settings
-from forebay.telemetry import tracing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+    from collections.abc import Collection, Coroutine, Mapping, Sequence
 
-    from forebay.db.measured_pool import MeasuredPool
-    from forebay.db.pool import Pool
+    from forebay.db.fair_pool import FairPool
     from forebay.engine.db.registry import Version
-    from forebay.engine.db.tasks import Settled, Woken
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
     from forebay.engine.declare.step import Step
-    from forebay.engine.work.attempt import Attempt
-    from forebay.engine.work.spans import Spans
+    from forebay.engine.work.executor import StepExecutor
 
 log = get_logger("worker")
-
-_IDLE_STATUS_EVERY = 10.0  # seconds between the status reports of an idle worker
 
 
 class Worker:
@@ -103,14 +86,12 @@ class Worker:
         self._executors: dict[int, StepExecutor] = {}
         self._machine = Machine()
         self._turns = Turns()
-        self._reported_at = 0.0  # monotonic
-        self._settled_at_report = 0
         self._recent = RecentWork()
 
     @property
     def stuck_threads(self) -> int:
         """Threads that still run abandoned steps."""
-        return self._threads.stuck
+        return self._runtime.threads.stuck
 
     @property
     def settled(self) -> int:
@@ -128,19 +109,15 @@ class Worker:
             try:
                 await self._work()
             finally:
-                await self._resources.close()
-                await self._processes.close()
-                self._threads.close()
-                if self._spans is not None:
-                    self._spans.close()
+                await self._runtime.close()
         finally:
             await close_pool(self._step_pool)
             await close_pool(self._pool)
         log.info("worker_stopped", worker=self.worker_id, settled=self.settled)
 
-    async def _open_pool(self, name: str, size: int) -> MeasuredPool:
+    async def _open_pool(self, name: str, size: int) -> FairPool:
         s = self.settings
-        return await open_measured_pool(
+        return await open_fair_pool(
             self._dsn, size=size, name=name, prepared=s.prepared_statements, timeout=s.command_timeout_s
         )
 
@@ -194,6 +171,10 @@ class Worker:
         """After how many seconds the next task that waits for a key of a limit may start; None if none waits."""
         return self._claimer.lanes.next_start()
 
+    async def report_status(self) -> None:
+        """Write the status of this worker now, and read which queues are parked."""
+        await self._status.write()
+
     async def sweep(self) -> None:
         """Run the periodic maintenance now."""
         await self._sweeper.sweep()
@@ -229,9 +210,8 @@ class Worker:
 
     def _assemble(self, versions: dict[str, Version]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
-        self._threads = Threads(most=threads_needed(self._steps(), s.owner_reserve))
-        self._processes = ProcessPool(sandbox=s.sandbox or "preferred")
-        self._spans = _spans(pool, clock)
+        steps, spans = self._steps(), make_spans(pool, clock)
+        self._reports = AttemptReports(self._executors, self._recent, self._awaited, clock)
         self._limits = LimitClient(
             pool,
             me,
@@ -240,32 +220,36 @@ class Worker:
             on_key=self._on_key,
             has_line=self._has_line,
         )
-        self._limited = LimitedTasks(pool, me, clock, timeout=2 * s.command_timeout_s, on_returned=self._on_returned)
-        self._progress = ProgressBook(pool, clock)
-        self._resources = Resources(s, pool, self._limits, self._resource_overrides)
+        self._limited = LimitedTasks(
+            pool, me, clock, timeout=2 * s.command_timeout_s, on_returned=self._reports.on_returned
+        )
         solo = {
             step_id for version in versions.values() if len(version.steps) == 1 for step_id in version.steps.values()
         }
-        on_settled = self._on_settled if self._spans is None else self._spans.settling(self._on_settled)
+        on_settled = self._reports.on_settled if spans is None else spans.settling(self._reports.on_settled)
         self._settler = Settler(
             pool,
             me,
             clock,
             timeout=2 * s.command_timeout_s,
             throttled_for=s.throttled_for_s,
-            on_saved=self._on_saved,
+            on_saved=self._reports.on_saved,
             on_settled=on_settled,
             solo_steps=solo,
         )
-        self._transactions = StepTransactions(
+        self._runtime = StepRuntime(
+            pool,
             self._step_pool,
-            self._settler,
-            self._executors,
-            longest=s.command_timeout_s,
+            s,
+            clock,
+            steps=steps,
+            executors=self._executors,
+            limits=self._limits,
+            settler=self._settler,
+            spans=spans,
+            replaced=self._resource_overrides,
         )
-        self._services = WorkerServices(self._progress, self._resources, self._processes, self._transactions, pool)
-        self._maps = Maps(pool, clock)
-        for step in self._steps():
+        for step in steps:
             self._add_step(step, versions[step.pipeline.name].steps[step.name])
         self._failures = FailureLog(self._executors)
         self._leases = LeaseBook(pool, me, s, clock, self._executors)
@@ -283,45 +267,54 @@ class Worker:
             machine=self._machine,
             names=StepNames(pool, [version.id for version in versions.values()], 2 * s.command_timeout_s),
             infos=TaskInfos(pool, {i: e.step for i, e in self._executors.items()}, 2 * s.command_timeout_s),
+            turns=self._turns,
             # A pooler may give each statement of this connection to another session.
             listener=self._listener if s.listen and s.prepared_statements else None,
-            spans=self._spans,
+            spans=spans,
             only=self._lanes,
         )
-        self._wake_ups = WakeUps(me, s.poll_s, wake=self._claimer.wake, is_active=self._claimer.lanes.is_active)
+        self._wake_ups = WakeUps(me, s.poll_s, wake=self._claimer.waking.wake, is_active=self._claimer.lanes.is_active)
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)
         self._leader = Leader(self._dsn, pool, s)
-        self._sweeper = Sweeper(pool, s, clock, self._leader, wake=self._claimer.wake)
+        self._sweeper = Sweeper(pool, s, clock, self._leader, wake=self._claimer.waking.wake)
+        self._messages = Messages(self._claimer, self._wake_ups, self._executors)
+        self._reports.connect(
+            settler=self._settler,
+            transactions=self._runtime.transactions,
+            limited=self._limited,
+            leases=self._leases,
+            claimer=self._claimer,
+            parking=self._parking,
+            failures=self._failures,
+            sweeper=self._sweeper,
+        )
+        self._status = StatusReports(
+            pool,
+            me,
+            clock,
+            executors=self._executors,
+            settler=self._settler,
+            leases=self._leases,
+            claimer=self._claimer,
+            limits=self._limits,
+            machine=self._machine,
+            recent=self._recent,
+            resources=self._runtime.resources,
+            parking=self._parking,
+            wake_ups=self._wake_ups,
+        )
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
-        s = self.settings
-        with_context = self._spans is not None or bool(step.pipeline.hooks)
-        call = call_of(step, self._threads, self._processes, with_context=with_context)
-        report: Callable[[Attempt], None] = self._on_report
-        if step.pipeline.hooks:
-            hooks = HookCalls(step)
-            call, report = hooks.calling(call), hooks.reporting(report)
-        if self._spans is not None:
-            call = self._spans.calling(step, call, lambda: self._executors[step_id].running)
-            report = self._spans.reporting(step, report)
-        self._executors[step_id] = StepExecutor(
+        self._executors[step_id] = self._runtime.executor(
             step,
             step_id,
-            call=call,
-            arguments=StepArguments(step, self._pool),
-            report=report,
+            report=self._reports.add,
             on_capacity=self._on_capacity,
             on_ended=lambda lane_id, count, seconds: self._claimer.ended(step_id, lane_id, count, seconds),
             on_dropped=lambda lane_id, count: self._claimer.gave_back(step_id, lane_id, count),
-            services=self._services,
-            limits=self._limits,
-            maps=self._maps,
-            clock=self.clock,
-            size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
             turns=self._turns,
-            reserve=s.owner_reserve,
         )
 
     async def _work(self) -> None:
@@ -335,10 +328,14 @@ class Worker:
     async def _run_loops(self) -> None:
         async with asyncio.TaskGroup() as group:
             loops = [group.create_task(loop, name=name) for name, loop in self._loops()]
-            self._claiming = [loop for loop in loops if loop.get_name() == "claim"]
+            claiming = [loop for loop in loops if loop.get_name() == "claim"]
             self._ready.set()
             await self._stopping.wait()
-            await self._shut_down()
+            self._wake_ups.close()
+            await stop_tasks(self._claimer, claiming, self._executors.values(), self.settings.grace_s)
+            await settle_and_release(
+                self._runtime.transactions, self._settler, self._failures, self._leases, self._limits, self._status
+            )
             for loop in loops:
                 loop.cancel()
             _, stuck = await asyncio.wait(loops, timeout=2)
@@ -356,8 +353,8 @@ class Worker:
             ("overdue", every(0.05, "overdue", self._stop_overdue)),
             ("limits", every(1.0, "limits", self._limits.renew)),
             ("mark busy", every(1.0, "mark busy", self._claimer.mark_busy)),
-            ("status", every(2.0, "status", self._report_status_when_due)),
-            ("progress", every(0.5, "progress", self._progress.flush)),
+            ("status", every(2.0, "status", self._status.write_when_due)),
+            ("progress", every(0.5, "progress", self._runtime.progress.flush)),
             ("failures", every(5.0, "failures", self._failures.end_windows)),
             ("sweep", self._sweeper.run()),
         ]
@@ -371,102 +368,22 @@ class Worker:
             loops.append(("listen", self._listener.run()))
         return loops
 
-    async def _shut_down(self) -> None:
-        """Finish running tasks within the grace period, release the rest."""
-        self._wake_ups.close()
-        self._claimer.stop()
-        await asyncio.wait(self._claiming, timeout=5)  # a claim in progress returns leases that must be released
-        for executor in self._executors.values():
-            executor.queue.clear()
-        await self._wait_for_slots(self.settings.grace_s)
-        for executor in self._executors.values():
-            executor.stop_all("shutdown")
-        await self._wait_for_slots(2.0)
-        try:
-            async with asyncio.timeout(10):
-                await self._transactions.drained()
-                await self._settler.drained()
-                self._failures.close()
-                await self._leases.release_all()
-                await self._limits.close()
-                await self.report_status(stopped=True)
-        except UNAVAILABLE as error:  # leases that are not released expire
-            log.warning("leases_not_released", leases=len(self._leases), error=one_line(error))
-
-    async def _wait_for_slots(self, seconds: float) -> None:
-        slots = {slot for executor in self._executors.values() for slot in executor.slots}
-        if slots:
-            await asyncio.wait(slots, timeout=seconds)
-
     # -- events ---------------------------------------------------------------------------------------------------
 
     def _on_listening(self) -> None:
-        self._claimer.polling.request()
+        self._messages.on_listening()
 
     def _on_message(self, payload: str) -> None:
-        verb, *args = payload.split()
-        if verb == "ready":
-            step_id, lane_id, seq = (int(arg) for arg in args)
-            self._wake_ups.add(step_id, lane_id, seq)
-        elif verb == "key":
-            step_id, lane_id, seq = (int(arg) for arg in args)
-            self._claimer.wake_key(step_id, lane_id, seq)
-        elif verb == "cancel":
-            for executor in self._executors.values():
-                executor.cancel_job(int(args[0]))
-        elif verb == "queue":  # perhaps resumed or unparked
-            self._claimer.polling.request()
+        self._messages.on_message(payload)
 
     def _on_capacity(self) -> None:
         self._claimer.on_capacity()
 
     def _on_key(self, name: str, key: str) -> None:
-        self._claimer.on_key(name, key)
+        self._claimer.waking.on_key(name, key)
 
     def _has_line(self, name: str, key: str) -> bool:
-        return self._claimer.has_line(name, key)
-
-    def _on_report(self, attempt: Attempt) -> None:
-        if attempt.outcome == HELD_BACK:
-            self._limited.add(attempt)
-            return
-        self._parking.note(attempt)
-        if attempt.own_transaction is None:
-            self._settler.add(attempt)
-        else:
-            self._transactions.settle(attempt)
-
-    def _on_returned(self, batch: Sequence[Attempt], woken: Sequence[Woken]) -> None:
-        self._leases.settled(batch)
-        for lane in woken:
-            if lane.key[0]:
-                self._claimer.wake_key(lane.step_id, lane.lane_id, lane.seq, lane.key)
-            else:
-                self._claimer.wake(lane.step_id, lane.lane_id, lane.seq)
-        if not self._leases:
-            self._claimer.on_capacity()
-
-    def _on_saved(self, batch: Sequence[Attempt]) -> None:
-        self._leases.settled(batch)
-        self._recent.add(batch)
-
-    def _on_settled(self, batch: Sequence[Attempt], settled: Settled) -> None:
-        if settled.finished_jobs:
-            job_log.log_finished(settled.finished_jobs)
-            self._awaited.remove(settled.finished_jobs)
-        self._plan_retries(batch)
-        self._failures.add(batch, set(settled.stale))
-        if is_debug_enabled():
-            job_log.log_attempts(batch, self._executors, self.clock.mark())
-        for step_id, lane_id, seq in settled.woken:
-            self._claimer.wake(step_id, lane_id, seq)
-        if not self._leases:
-            self._claimer.on_capacity()
-
-    def _plan_retries(self, batch: Sequence[Attempt]) -> None:
-        pauses = [attempt.retry_in for attempt in batch if attempt.outcome is not None and attempt.retry_in]
-        if pauses:
-            self._sweeper.promote_in(min(pauses))
+        return self._claimer.waking.has_line(name, key)
 
     # -- periodic tasks -------------------------------------------------------------------------------------------
 
@@ -476,40 +393,3 @@ class Worker:
             executor.stop_overdue(now)
             executor.queue.age(now)
             executor.start_slots()
-
-    async def _report_status_when_due(self) -> None:
-        """An idle worker has nothing new to say, except that it is alive."""
-        is_idle = not self._leases and self.settled == self._settled_at_report
-        if not is_idle or time.monotonic() - self._reported_at >= _IDLE_STATUS_EVERY:
-            await self.report_status()
-
-    async def report_status(self, *, stopped: bool = False) -> None:
-        """Write the status of this worker, and read which queues are parked."""
-        executors = self._executors.values()
-        self._reported_at, self._settled_at_report = time.monotonic(), self.settled
-        about = describe_steps(executors) | {"settled": self.settled, "leases": len(self._leases), "pid": os.getpid()}
-        about["lane_waits"] = {e.step.label: round(self._claimer.longest_wait(e.step_id), 3) for e in executors}
-        about |= {"limits": self._limits.describe(), "machine": self._machine.describe()}
-        about["recent"] = self._recent.describe(executors)
-        about["held_s"] = round(self._claimer.held_s, 1)
-        about |= {"shared": self._resources.describe(), "pool_waits": self._pool.waits.describe()}
-        # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.
-        self._parking.parked, workers = await registry.report_status(
-            self._pool,
-            self.worker_id,
-            about,
-            self._settler.stale,
-            self.clock.stamp(),
-            last_error=last_error(executors),
-            stopped=stopped,
-        )
-        self._wake_ups.set_workers(workers)
-
-
-def _spans(pool: Pool, clock: Clock) -> Spans | None:
-    tracer = tracing.tracer()
-    if tracer is None:
-        return None
-    from forebay.engine.work.spans import Spans  # noqa: PLC0415 - needs an extra
-
-    return Spans(tracer, pool, clock)

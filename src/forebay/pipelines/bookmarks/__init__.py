@@ -21,11 +21,13 @@ package = PipelinePackage(
     chores=(
         Chore("crawl again", "*/15 * * * *", "chores:crawl_again"),
         Chore("purge trash", "40 * * * *", "chores:purge_trash"),
+        Chore("make thumbnails", "50 2 * * *", "chores:make_thumbnails"),
     ),
     outside_views="pgmq_views:VIEWS",
     first_steps={"Save a link": "bookmarks add URL"},
     suggestions="suggestions:suggest",
-    page_links={"/bookmarks/add": "Save a link"},
+    owner_export="exports:owner_export",
+    page_links={"/save": "Save a link"},
     features="features:features",
     larger_bodies={
         "POST /api/bookmarks": "medium",  # notes

@@ -313,8 +313,8 @@ def export(kind: Format, *, output: str, owner: str | None, as_json: bool) -> No
 
 
 async def _export(kind: Format, owner: str | None, write: Callable[[str], None]) -> int:
+    from forebay.pipelines.bookmarks.exports import exported_entry  # noqa: PLC0415 - slow to import
     from forebay.pipelines.bookmarks.files import BookmarkFile  # noqa: PLC0415
-    from forebay.pipelines.bookmarks.routes.transfer import exported_entry  # noqa: PLC0415 - an extra
 
     file, after, count = BookmarkFile(kind), (-1, 0), 0
     write(file.head())

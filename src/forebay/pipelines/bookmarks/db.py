@@ -1,19 +1,17 @@
-"""Bookmarks, categories and tags in the database, and the statements with which steps write them."""
+"""Bookmarks, categories and tags in the database."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import asyncpg
-from pydantic_core import to_json
 
 from forebay.db.calls import fetch, fetch_row, fetch_value
 from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 from forebay.errors import ConflictError
-from forebay.types import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection, Pool
     from forebay.db.role_pool import RolePool
-    from forebay.pipelines.bookmarks.step_names import StepName
 
 load = statements("forebay.pipelines.bookmarks")
 
@@ -244,6 +241,18 @@ async def export(conn: Connection, after: tuple[int, int], size: int) -> list[as
     return await fetch(conn, load("export_bookmarks"), *after, size)
 
 
+_HASHES = 10_000  # in one statement
+
+
+async def count_known(conn: Connection, owner_id: int, pages: Sequence[bytes]) -> int:
+    """How many of these pages the owner has as bookmarks."""
+    counts = [
+        await fetch_value(conn, load("count_known_pages"), owner_id, list(pages[first : first + _HASHES]))
+        for first in range(0, len(pages), _HASHES)
+    ]
+    return sum(counts)
+
+
 async def tags(conn: Connection, owner_id: int, size: int) -> list[asyncpg.Record]:
     return await fetch(conn, load("list_tags"), owner_id, size)
 
@@ -275,7 +284,7 @@ async def delete_category(conn: Connection, category_id: int) -> bool:
     return await fetch_row(conn, load("delete_category"), category_id) is not None
 
 
-# Statements of steps. Writes name the owner, so that a task can only change bookmarks of its owner.
+# What steps read.
 
 
 async def read_crawl(pool: Pool, bookmark_id: int, job_owner_id: int) -> asyncpg.Record | None:
@@ -295,96 +304,24 @@ async def purge(pool: Pool, before: datetime, most: int) -> int:
         return int(await conn.fetchval(load("purge_bookmarks"), before, most))
 
 
-def write_import(
-    owner_id: int, new: BookmarkValues, *, category: str | None, added_at: datetime | None, archived: bool
-) -> Statement:
-    """The statement that adds an imported bookmark and submits its job."""
-    tags = None if new.tags is None else list(new.tags)
-    given = (new.url, new.page_hash, new.title, new.note, tags, category, added_at, archived, new.is_image)
-    return Statement(load("import_bookmark"), (owner_id, *given))
+@dataclass(frozen=True, slots=True)
+class UnseenPicture:
+    """A stored picture of which nothing is known: no size, blurhash or thumbnails."""
+
+    file_id: int
+    owner_id: int
+    sha256: str
+
+
+async def unseen_pictures(pool: Pool, after: int, most: int) -> tuple[list[UnseenPicture], int | None]:
+    """Those of the next bookmarks after this one, and the last bookmark that was looked at; None at the end."""
+    rows = await fetch(pool, load("list_unseen_pictures"), after, most)
+    found = [
+        UnseenPicture(row["file_id"], row["owner_id"], row["sha256"]) for row in rows if row["file_id"] is not None
+    ]
+    return found, rows[0]["looked_to"]
 
 
 async def read_page_text(pool: Pool, bookmark_id: int, owner_id: int) -> asyncpg.Record | None:
     """The title, the description and the text that the previous crawl found, with their hash."""
     return await fetch_row(pool, load("read_page_text"), bookmark_id, owner_id)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How a page differs from the one with this hash."""
-
-    text: str
-    from_hash: bytes
-
-
-def write_page(
-    bookmark_id: int,
-    owner_id: int,
-    found: Mapping[str, object],
-    body_hash: bytes,
-    canonical_hash: bytes | None,
-    difference: Difference | None,
-) -> Statement:
-    text = to_json(dict(found), inf_nan_mode="null").decode()
-    changed = (None, None) if difference is None else (difference.text, difference.from_hash)
-    return Statement(load("write_page"), (bookmark_id, owner_id, text, body_hash, canonical_hash, *changed))
-
-
-def write_no_page(
-    bookmark_id: int, owner_id: int, kind: str, reason: str, status: int | None, *, only_seen: bool = False
-) -> Statement:
-    """`only_seen`: only the browser saw this; data read from the page takes precedence."""
-    return Statement(load("write_no_page"), (bookmark_id, owner_id, kind, reason, status, only_seen))
-
-
-def write_step(
-    bookmark_id: int,
-    owner_id: int,
-    step: StepName,
-    job_id: int,
-    state: Literal["DONE", "SKIPPED", "NOT_FOUND", "FAILED"],
-    reason: str | None,
-) -> Statement:
-    """The statement that records how a step has ended."""
-    return Statement(load("write_bookmark_step"), (bookmark_id, owner_id, step, state, reason, job_id))
-
-
-def write_trouble(bookmark_id: int, owner_id: int, reason: str) -> Statement:
-    return Statement(load("write_trouble"), (bookmark_id, owner_id, reason))
-
-
-def write_file(bookmark_id: int, owner_id: int, file_id: int, sha256: str, name: str, media_type: str) -> Statement:
-    """The statement that adds a file of a bookmark, if the bookmark still exists."""
-    content = bytes.fromhex(sha256)
-    return Statement(load("keep_bookmark_file"), (file_id, owner_id, content, name, media_type, bookmark_id))
-
-
-def write_unchanged(bookmark_id: int, owner_id: int) -> Statement:
-    return Statement(load("write_unchanged"), (bookmark_id, owner_id))
-
-
-def write_screenshots(
-    bookmark_id: int, owner_id: int, first: int | None, whole: int | None, notes: Sequence[str]
-) -> Statement:
-    return Statement(load("write_screenshots"), (bookmark_id, owner_id, first, whole, json.dumps(list(notes))))
-
-
-def crawl_unrendered(bookmark_id: int, owner_id: int) -> Statement:
-    """The statement that submits a page again that was read without a browser."""
-    return Statement(load("crawl_unrendered"), (bookmark_id, owner_id))
-
-
-def write_image(bookmark_id: int, owner_id: int, file_id: int | None, about: Mapping[str, object]) -> Statement:
-    return Statement(load("write_image"), (bookmark_id, owner_id, file_id, to_json(dict(about)).decode()))
-
-
-def write_ocr(bookmark_id: int, owner_id: int, text: str | None) -> Statement:
-    return Statement(load("write_ocr"), (bookmark_id, owner_id, text))
-
-
-def write_caption(bookmark_id: int, owner_id: int, text: str) -> Statement:
-    return Statement(load("write_caption"), (bookmark_id, owner_id, text))
-
-
-def write_favicon(bookmark_id: int, owner_id: int, file_id: int) -> Statement:
-    return Statement(load("write_favicon"), (bookmark_id, owner_id, file_id))

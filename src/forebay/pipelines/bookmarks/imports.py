@@ -12,7 +12,7 @@ from forebay import resources
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import DataError
-from forebay.pipelines.bookmarks import db as rows
+from forebay.pipelines.bookmarks import step_writes
 from forebay.pipelines.bookmarks.db import BookmarkValues
 from forebay.pipelines.bookmarks.links import looks_like_image, page_hash
 from forebay.services.egress import Policy, allowed_url
@@ -50,7 +50,9 @@ async def add(ctx: Context, given: Imported) -> Done[Any]:
         is_image=looks_like_image(str(url)),
     )
     category = _short(given.category, 200)
-    write = rows.write_import(ctx.owner_id, new, category=category, added_at=given.added_at, archived=given.archived)
+    write = step_writes.write_import(
+        ctx.owner_id, new, category=category, added_at=given.added_at, archived=given.archived
+    )
     return Done(str(url), [write])
 
 

@@ -305,9 +305,9 @@ def _values(row: asyncpg.Record, extras: Extras | None) -> dict[str, Any]:
 
 def _file_ref(file_id: int, known: Picture | None) -> FileRef:
     ref = FileRef(id=str(file_id), url=f"/api/files/{file_id}/content")
-    if known is not None:
+    if known is not None and known.widths:
         ref.width, ref.height, ref.blurhash = known.width, known.height, known.blurhash
-        ref.thumb = f"/api/files/{file_id}/thumbnail?w=320" if known.widths else None
+        ref.thumb = f"/api/files/{file_id}/thumbnail?w=320"
     return ref
 
 
@@ -369,3 +369,13 @@ class StepReport(BaseModel):
     success: bool
     message: str
     jobId: str  # noqa: N815
+
+
+class ImportPreview(Model):
+    """What an import of a file would do."""
+
+    links: int = Field(description="all that the file has")
+    known: int = Field(description="bookmarks that the caller has already: they are not saved twice")
+    repeated: int = Field(description="links to a page that is in the file before them")
+    invalid: int = Field(description="cannot be saved: they become failed items")
+    folders: int = Field(description="become categories")

@@ -10,8 +10,9 @@ from forebay.engine.declare.limited import limited
 from forebay.errors import StepError
 from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
-from forebay.pipelines.bookmarks.db import Difference
+from forebay.pipelines.bookmarks import step_writes
 from forebay.pipelines.bookmarks.links import page_hash
+from forebay.pipelines.bookmarks.step_writes import Difference
 from forebay.services import differences
 from forebay.services.pages.fetching import no_page_error
 
@@ -36,7 +37,7 @@ async def write_page(
     hashed = page_hash(page.canonical_url or page.url)
     is_changed = known_hash is not None and known_hash != body_hash
     difference = await _difference(ctx, page, bookmark_id, owner_id) if is_changed else None
-    return rows.write_page(bookmark_id, owner_id, _columns(page), body_hash, hashed, difference)
+    return step_writes.write_page(bookmark_id, owner_id, _columns(page), body_hash, hashed, difference)
 
 
 async def _difference(ctx: Context, page: FetchedPage, bookmark_id: int, owner_id: int) -> Difference | None:
@@ -89,5 +90,5 @@ def check(page: FetchedPage, bookmark_id: int, owner_id: int, *, only_seen: bool
     error = no_page_error(page)
     if error is not None:
         kind = page.kind.replace("soft 404", "error")
-        record = rows.write_no_page(bookmark_id, owner_id, kind, str(error), page.status, only_seen=only_seen)
+        record = step_writes.write_no_page(bookmark_id, owner_id, kind, str(error), page.status, only_seen=only_seen)
         raise error.writing(record)

@@ -1,4 +1,4 @@
-"""Suggests bookmarks and tags while somebody types."""
+"""Suggests bookmarks and tags while a user types."""
 
 from __future__ import annotations
 

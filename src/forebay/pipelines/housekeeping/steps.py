@@ -1,7 +1,7 @@
 """Housekeeping: the chores of all packages, as jobs: listed, retried after a failure, and never lost.
 
-The schedule of a chore remains as long as some worker has its package. A run that another worker takes waits there if
-it is the last one, as the jobs of a missing pipeline do; earlier runs end.
+The schedule of a chore remains as long as some worker has its package, or cannot load a package. A run that another
+worker takes waits there if it is the last one, as the jobs of a missing pipeline do; earlier runs end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forebay.engine.declare.context import Context
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.maintenance.schedules import last_run
 from forebay.log import get_logger
-from forebay.packages import Chore, PipelinePackage, chore_schedule, packages
+from forebay.packages import Chore, PipelinePackage, chore_schedule, failures, packages
 from forebay.types import Skip, Snooze
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def declared_chores() -> dict[str, tuple[PipelinePackage, Chore]]:
 
 @housekeeping.tuning
 def schedule_chores(_: Settings) -> None:
+    housekeeping.knows_all_schedules = not failures()
     for _package, chore in declared_chores().values():
         housekeeping.schedule(chore.schedule, chore.cron, ChoreRun(what=chore.name), owner=OWNER)
 

@@ -6,7 +6,7 @@ package = PipelinePackage(
     "sheets",
     __name__,
     pipelines=("steps", "intake", "exports", "catalogue_rows"),
-    routes=("routes.sheets", "routes.reading", "routes.exports", "routes.catalogues"),
+    routes=("routes.sheets", "routes.reading", "routes.starting", "routes.exports", "routes.catalogues"),
     settings="settings:SheetsSettings",
     metrics="metrics:METRICS",
     commands={
@@ -26,4 +26,5 @@ package = PipelinePackage(
     first_steps={"Upload a sheet": "ingest FILE"},
     features="features:features",
     suggestions="suggestions:suggest",
+    owner_export="owner_export:owner_export",
 )

@@ -19,6 +19,8 @@ from forebay.services.spreadsheets import MEDIA_TYPES
 from forebay.types import Done
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from forebay.pipelines.sheets.db.grid import Sink
 
 Status = Literal["PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED"]
@@ -38,6 +40,11 @@ class ExportRequest(BaseModel):
     show: list[Literal["read", "warnings"]] = []  # additional groups of columns
     first: Number = 1
     last: Number | None = None
+    ranges: list[tuple[Number, Number]] | None = None  # instead of `first` and `last`: several, in order
+
+    @property
+    def parts(self) -> Sequence[tuple[int, int | None]]:
+        return self.ranges or [(self.first, self.last)]
 
 
 class Written(BaseModel):
@@ -56,7 +63,7 @@ sheet_exports = Pipeline("sheet_exports", ExportRequest, internal=True, title="E
 async def write(ctx: Context, export: ExportRequest) -> Done[Written]:
     """Store a snapshot of the grid as a file."""
     pool, blobs = await ctx.get(resources.database), await ctx.get(resources.blobs)
-    part = grids.GridSelection(export.statuses, export.first, export.last, export.show)
+    part = grids.GridSelection(export.statuses, export.parts, export.show)
     made: list[GridFile] = []
 
     async def fill(sink: Sink) -> None:
@@ -79,9 +86,9 @@ async def write(ctx: Context, export: ExportRequest) -> Done[Written]:
 
 
 def _tell(ctx: Context, export: ExportRequest, total: int, rows: int, upto: int) -> None:
-    last = total if export.last is None else min(export.last, total)
-    span = max(last - export.first + 1, 1)
-    ctx.progress((upto - export.first + 1) / span, f"{rows} rows")
+    (first, _), (_, end) = export.parts[0], export.parts[-1]
+    span = max((total if end is None else min(end, total)) - first + 1, 1)
+    ctx.progress((upto - first + 1) / span, f"{rows} rows")
 
 
 def _name(export: ExportRequest) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from forebay.services.spreadsheets import XlsxFile, header_of
 from forebay.services.spreadsheets.cells import DateTimeText, Percent
+from forebay.services.spreadsheets.csv_escaping import escape_records
 from forebay.services.spreadsheets.xlsx_rows import MOMENT, NO_RESULT, NUMBER, PERCENT, TEXT, TRUTH
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     Sink: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
     Seen: TypeAlias = Callable[[int, int], None]  # number of rows so far, and number of the last item
 
-Shape = Literal["plain", "typed", "harmless", "object"]
+Shape = Literal["plain", "typed", "object"]
 ColumnType = Literal["own", "number", "text"]
 
 _BLOCK = 256 << 10  # bytes per batch of workbook rows
@@ -55,13 +56,11 @@ class GridFile:
         if self._kind == "xlsx":
             await self._write_workbook(sink, seen)
             return
-        if self._kind == "csv":
-            await sink(header_of(self._grid.columns, escape=not self._raw))
-        await self._copy("object" if self._kind == "jsonl" else self._shape, sink, seen)
-
-    @property
-    def _shape(self) -> Shape:
-        return "plain" if self._raw else "harmless"
+        if self._kind == "jsonl":
+            await self._copy("object", sink, seen)
+            return
+        await sink(header_of(self._grid.columns, escape=not self._raw))
+        await self._copy("plain", sink if self._raw else _escaping(sink), seen)
 
     async def _copy(self, shape: Shape, sink: Sink, seen: Seen) -> None:
         async for rows, upto in self._grid.copy(shape, sink):
@@ -70,7 +69,7 @@ class GridFile:
 
     async def _write_workbook(self, sink: Sink, seen: Seen) -> None:
         file = XlsxFile(self._grid.columns)
-        records, cells = _Records(), _Cells(self._grid.types)
+        records, cells = _Records(_BLOCK), _Cells(self._grid.types)
 
         async def take(data: bytes) -> None:
             if (whole := records.add(data)) and (piece := await asyncio.to_thread(pack, whole)):
@@ -85,10 +84,22 @@ class GridFile:
         self.cut = file.cut
 
 
-class _Records:
-    """Splits a stream of CSV into whole records: a record ends where the number of quotes is even."""
+def _escaping(sink: Sink) -> Sink:
+    """A sink that escapes formulas."""
+    records = _Records(1)
 
-    def __init__(self) -> None:
+    async def take(data: bytes) -> None:
+        if whole := records.add(data):
+            await sink(escape_records(whole))
+
+    return take
+
+
+class _Records:
+    """Splits a stream of CSV into blocks of whole records: a record ends where the number of quotes is even."""
+
+    def __init__(self, least: int) -> None:
+        self._least = least  # bytes per block
         self._waiting: list[bytes] = []
         self._size = self._quotes = 0
 
@@ -97,7 +108,7 @@ class _Records:
         self._size += len(data)
         self._quotes += data.count(b'"')
         is_whole = self._quotes % 2 == 0 and data.endswith(b"\n")
-        return self.rest() if is_whole and self._size >= _BLOCK else b""
+        return self.rest() if is_whole and self._size >= self._least else b""
 
     def rest(self) -> bytes:
         whole = b"".join(self._waiting)

@@ -72,7 +72,7 @@ async def read(ctx: Context, given: Incoming, received: Received) -> Done[ReadSh
         except ConflictError as error:
             if await rows.is_cancelled(database, sheet.job_id):
                 return Skip("its job was cancelled")
-            raise TransientError(f"somebody else reads the same file: {error.reason}") from error
+            raise TransientError(f"another worker reads the same file: {error.reason}") from error
         except Exception as error:
             if is_last(ctx, read.retry, error):
                 await end_job(database, sheet.job_id, unreadable(sheet.id, sheet.name, reason_of(error)))

@@ -95,7 +95,12 @@ class ReadOptions(Strict):
 
 
 class Reread(Strict):
-    options: ReadOptions
+    options: ReadOptions | None = Field(
+        default=None, description="null: read it as before, with the same mapping of columns"
+    )
+    key: list[Annotated[str, Field(max_length=500)]] = Field(
+        default=[], max_length=20, description="columns that identify duplicate rows, of which only the first is kept"
+    )
 
 
 class SheetRef(Model):

@@ -64,6 +64,9 @@ class SheetsSettings(IntakeSettings):
     not_found_wait_s: Seconds = Field(
         default=30.0, description="longest pause before a row that was not found is looked up in the next ways"
     )
+    max_open_exports: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=20, description="maximum number of exports of one owner that wait or are being written"
+    )
     providers: Path | None = Field(
         default=None, description="folder with declarations of providers that rows are looked up at; unset: none"
     )

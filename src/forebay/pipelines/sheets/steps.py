@@ -6,8 +6,10 @@ sheet_images   examine → normalize → look_up
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Annotated, Any
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -97,21 +99,33 @@ class SheetCache:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._known: OrderedDict[int, Sheet] = OrderedDict()
+        self._reading: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()  # by job
 
     async def of(self, ctx: Context) -> Sheet:
         """The sheet of a job, as of when this attempt was claimed, or later.
 
         Raises: DataError when the job has none.
         """
-        known = self._known.get(ctx.job_id)
-        if known is None or known.now_ms <= ctx.token >> 20:  # a fencing token begins with the time of the claim
-            known = await rows.read(self._pool, job_id=ctx.job_id)
-            if known is None:
-                raise DataError("the job has no sheet: upload a file, and its rows become items")
-            self._known[ctx.job_id] = known
-            while len(self._known) > _KNOWN:
-                self._known.popitem(last=False)
+        known = self._fresh(ctx)
+        if known is None:
+            lock = self._reading.setdefault(ctx.job_id, asyncio.Lock())
+            async with lock:  # rows that were claimed together share one read
+                known = self._fresh(ctx) or await self._read(ctx.job_id)
         return known
+
+    def _fresh(self, ctx: Context) -> Sheet | None:
+        known = self._known.get(ctx.job_id)
+        # A fencing token begins with the time of the claim.
+        return known if known is not None and known.now_ms > ctx.token >> 20 else None
+
+    async def _read(self, job_id: int) -> Sheet:
+        sheet = await rows.read(self._pool, job_id=job_id)
+        if sheet is None:
+            raise DataError("the job has no sheet: upload a file, and its rows become items")
+        self._known[job_id] = sheet
+        while len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+        return sheet
 
 
 @resource

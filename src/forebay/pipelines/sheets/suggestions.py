@@ -1,4 +1,4 @@
-"""Suggests sheets while somebody types."""
+"""Suggests sheets while a user types."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ The lists come from IANA's special-purpose registries: `is_global` of `ipaddress
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -74,14 +74,6 @@ def plain_address(address: Address) -> Address:
     """Convert an IPv4-mapped IPv6 address (::ffff:1.2.3.4) to IPv4."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
-
-
-def parse_networks(text: str) -> tuple[Network, ...]:
-    """Parse comma-separated networks.
-
-    Raises: ValueError that names the invalid one.
-    """
-    return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
 
 
 def why_closed(address: Address, allowed: Sequence[Network] = (), *, internal: bool = False) -> str | None:

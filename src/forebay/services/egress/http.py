@@ -96,7 +96,7 @@ class Http:
         """A response whose body has not been read.
 
         The timeout holds for the whole block, unless `wanted.times_reader` is false. An async generator that yields
-        within the block needs that: the timeout would cancel whoever reads the generator.
+        within the block needs that: the timeout would cancel the task that reads the generator.
 
         Raises: the same.
         """

@@ -27,9 +27,10 @@ _FIRST_PAUSE = 30.0  # seconds after a 429 without Retry-After; doubles with eac
 class Host:
     """The state of a host, and the requests that wait for it."""
 
-    def __init__(self, name: str, limit: Concurrency, delay: float) -> None:
+    def __init__(self, name: str, limit: Concurrency, delay: float, *, is_service: bool) -> None:
         self.name = name
         self.limit = limit
+        self.is_service = is_service  # its limit finds out what it can handle; delays are for outages only
         self.least_delay = self.delay = delay
         self.running = 0
         self.waiting: deque[asyncio.Future[None]] = deque()
@@ -54,6 +55,9 @@ class HostSlot:
         host = self._host
         host.throttled = 0
         host.limit.add(1, seconds, host.running)
+        if host.is_service:
+            host.delay, host.next_start = host.least_delay, min(host.next_start, self._politeness.now())
+            return
         aim = seconds if host.least_delay else 0.0
         delay = max(host.least_delay, (host.delay + aim) / 2)
         host.delay = min(_LONGEST_DELAY, delay) if delay > _NO_DELAY else host.least_delay
@@ -65,7 +69,7 @@ class HostSlot:
 
     def begin_again(self) -> None:
         """Reset the limit of the host to one request at a time."""
-        self._host.limit.limit = float(self._host.limit.least)
+        self._host.limit.begin_again()
 
     def throttled(self, retry_after: float | None) -> float:
         """The host is rate limiting us: close it for all requests; returns for how many seconds."""
@@ -147,6 +151,9 @@ class Politeness:
             else:
                 return
 
+    def now(self) -> float:
+        return self._clock()
+
     def slow_down(self, name: str, delay: float) -> None:
         """Set the minimum delay between two requests to a host, as its robots.txt may require."""
         host = self._host(name)
@@ -164,10 +171,11 @@ class Politeness:
 
     def close_host(self, host: Host, retry_after: float | None) -> float:
         """Reject requests to this host for a while, including those that wait."""
-        host.throttled += 1
         self._throttled += 1
-        host.limit.drop()
-        self.add_delay(host, 0.0)
+        if host.closed_until <= self._clock():  # otherwise a response to a request from before, which tells nothing new
+            host.throttled += 1
+            host.limit.drop()
+            self.add_delay(host, 0.0)
         told = _FIRST_PAUSE * 2 ** min(host.throttled - 1, 10) if retry_after is None else retry_after
         pause = min(told, self._longest_pause)
         host.closed_until = max(host.closed_until, self._clock() + pause)
@@ -227,7 +235,7 @@ class Politeness:
     def _new(self, name: str, most: int | None) -> Host:
         """Response times of pages vary; those of a service are comparable, so that its optimum can be found."""
         limit = Concurrency(1, self._most, start=_START) if most is None else ProbingConcurrency(1, most, start=_START)
-        return Host(name, limit, self._delay)
+        return Host(name, limit, self._delay, is_service=most is not None)
 
     def _forget_some(self) -> None:
         """Drop the least recently used hosts, but none that is in use or closed."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from forebay.services.egress.addresses import Address, Network, parse_networks, why_closed
+from forebay.services.egress.addresses import Address, Network, why_closed
 from forebay.services.egress.errors import InvalidUrl, Refused
 from forebay.services.egress.urls import checked_url
-from forebay.settings import port_ranges
+from forebay.setting_formats import networks, port_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,7 +73,7 @@ class Policy:
         return cls(
             Hosts(settings.egress_allow_hosts),
             Hosts(settings.egress_deny_hosts),
-            parse_networks(settings.egress_allow_networks),
+            networks(settings.egress_allow_networks),
             port_ranges(settings.egress_ports),
         )
 

@@ -83,6 +83,7 @@ ALTER TABLE ONLY forebay.waste
 CREATE INDEX blob_touched ON forebay.blob USING btree (touched_at) WHERE (touched_at IS NOT NULL);
 CREATE INDEX file_blob ON forebay.file USING btree (sha256);
 CREATE INDEX file_owner ON forebay.file USING btree (owner_id, id);
+CREATE INDEX picture_thumbnails ON forebay.picture USING gin (thumbnail_ids);
 CREATE INDEX waste_age ON forebay.waste USING btree (at);
 CREATE TRIGGER drop_thumbnails AFTER DELETE ON forebay.picture FOR EACH ROW EXECUTE FUNCTION forebay.drop_thumbnails();
 CREATE TRIGGER touch_blobs_of_deleted AFTER DELETE ON forebay.file REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forebay.touch_blobs_of_deleted();

@@ -2,6 +2,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useApp } from "~/api/app";
 import { Page } from "~/shell/page";
 import { Tabs } from "~/ui/tabs";
+import { DataTab } from "./data-tab";
 import { LookTab } from "./look-tab";
 import { PasswordTab } from "./password-tab";
 import { SavingTab } from "./saving-tab";
@@ -16,6 +17,7 @@ const TABS = [
   { key: "sessions", label: "Sessions", Content: SessionsTab },
   { key: "tokens", label: "Tokens", Content: TokensTab },
   { key: "saving", label: "Save from elsewhere", Content: SavingTab },
+  { key: "data", label: "Your data", Content: DataTab },
 ] as const;
 
 export default function AccountPage() {

@@ -1,10 +1,16 @@
+import { useApp } from "~/api/app";
 import { type Look, setLook, useLook } from "~/shell/look";
+import { entriesFor } from "~/shell/rail";
+import { useStore } from "~/shell/store";
 import { Check, Select } from "~/ui/field";
+import { rail } from "~/whole";
 import css from "./account.module.css";
 
 /** How the app looks on this device. */
 export function LookTab() {
   const look = useLook();
+  const app = useApp();
+  const entries = entriesFor(app, useStore(rail));
   return (
     <div className={css.section}>
       <p className="muted">These choices are kept on this device.</p>
@@ -29,6 +35,13 @@ export function LookTab() {
             { value: "normal", label: "Normal" },
             { value: "roomy", label: "Roomy" },
           ]}
+        />
+        <Select
+          label="Start page"
+          hint="What the app opens with."
+          value={look.start ?? "/"}
+          onChange={(value) => setLook({ start: value === "/" ? undefined : value })}
+          options={entries.map((entry) => ({ value: entry.to, label: entry.title }))}
         />
         <Check
           label="Narrow rail: icons only"

@@ -3,7 +3,7 @@ import { endSessions, type Session, sessionsQuery } from "~/api/account";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
-import { List } from "~/ui/list";
+import { Actions, Entries, Entry, Side, What } from "~/ui/entries";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { plural } from "~/words";
@@ -24,18 +24,20 @@ export function SessionsTab() {
           const others = sessions.filter((session) => !session.current).map((session) => session.id);
           return (
             <>
-              <List label="Sessions">
+              <Entries label="Sessions">
                 {sessions.map((session) => (
-                  <li key={session.id} className={css.item}>
-                    <What session={session} />
+                  <Entry key={session.id}>
+                    <About session={session} />
                     {!session.current && (
-                      <Button busy={end.isPending} onClick={() => end.mutate([session.id])}>
-                        End
-                      </Button>
+                      <Actions>
+                        <Button busy={end.isPending} onClick={() => end.mutate([session.id])}>
+                          End
+                        </Button>
+                      </Actions>
                     )}
-                  </li>
+                  </Entry>
                 ))}
-              </List>
+              </Entries>
               {others.length > 0 && (
                 <span className="row">
                   <Button look="danger" busy={end.isPending} onClick={() => end.mutate(others)}>
@@ -51,19 +53,15 @@ export function SessionsTab() {
   );
 }
 
-function What({ session }: { session: Session }) {
+function About({ session }: { session: Session }) {
   return (
-    <div className={css.what}>
-      <span className={css.name}>
-        {agentWords(session.agent)}
-        {session.current && ", this one"}
-      </span>
-      <span className={css.side}>
+    <What name={`${agentWords(session.agent)}${session.current ? ", this one" : ""}`}>
+      <Side>
         {session.ip && `From ${session.ip}, `}seen <Time value={session.seenAt} />
-      </span>
-      <span className={css.side}>
+      </Side>
+      <Side>
         Ends <Time value={session.expiresAt} />
-      </span>
-    </div>
+      </Side>
+    </What>
   );
 }

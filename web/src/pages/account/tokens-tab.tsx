@@ -7,8 +7,8 @@ import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Copy } from "~/ui/copy";
+import { Actions, Entries, Entry, Side, What } from "~/ui/entries";
 import { Check, Field, Select } from "~/ui/field";
-import { List } from "~/ui/list";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
@@ -37,11 +37,11 @@ export function TokensTab() {
         {(tokens) => {
           const open = tokens.filter((token) => token.revokedAt === null);
           return open.length > 0 ? (
-            <List label="Tokens">
+            <Entries label="Tokens">
               {open.map((token) => (
                 <TokenLine key={token.id} token={token} />
               ))}
-            </List>
+            </Entries>
           ) : (
             <Empty title="You have no token" />
           );
@@ -102,7 +102,7 @@ function NewToken() {
         <section className={css.secret} role="status" aria-label="New token">
           <h2>The token {make.data.name}</h2>
           <p>Keep it now: it is not shown again.</p>
-          <Copy className={css.command} text={make.data.token} label="the token" />
+          <Copy text={make.data.token} label="the token" />
         </section>
       )}
     </>
@@ -116,12 +116,15 @@ function TokenLine({ token }: { token: Token }) {
     onError: (error) => toast(error.message),
   });
   return (
-    <li className={css.item}>
-      <div className={css.what}>
-        <span className={css.name}>
-          {token.name} <span className="muted">…{token.hint}</span>
-        </span>
-        <span className={css.side}>
+    <Entry>
+      <What
+        name={
+          <>
+            {token.name} <span className="muted">…{token.hint}</span>
+          </>
+        }
+      >
+        <Side>
           {token.scopes.map((scope) => SCOPES[scope as Scope] ?? scope).join("; ")}.{" "}
           {token.usedAt ? (
             <>
@@ -135,11 +138,18 @@ function TokenLine({ token }: { token: Token }) {
               , ends <Time value={token.expiresAt} />
             </>
           )}
-        </span>
-      </div>
-      <Button look="danger" busy={revoke.isPending} aria-label={`Revoke ${token.name}`} onClick={() => revoke.mutate()}>
-        Revoke
-      </Button>
-    </li>
+        </Side>
+      </What>
+      <Actions>
+        <Button
+          look="danger"
+          busy={revoke.isPending}
+          aria-label={`Revoke ${token.name}`}
+          onClick={() => revoke.mutate()}
+        >
+          Revoke
+        </Button>
+      </Actions>
+    </Entry>
   );
 }

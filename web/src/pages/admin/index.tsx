@@ -1,17 +1,24 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Account, doctorQuery, type Finding, type Setting, settingsQuery, usersQuery } from "~/api/admin";
 import { useApp } from "~/api/app";
+import { queryClient } from "~/api/client";
+import { steerQueue } from "~/api/ops";
 import { ProblemError } from "~/api/problem";
+import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
+import { Button, buttonClass } from "~/ui/button";
 import { Copy } from "~/ui/copy";
+import { Facts } from "~/ui/facts";
 import { Notice } from "~/ui/notice";
 import { Prose } from "~/ui/prose";
+import { Section } from "~/ui/section";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { plural, sentence } from "~/words";
 import css from "./admin.module.css";
 import { AdminPage } from "./admin-page";
+import { fixOf, PAGES, pausedQueue } from "./fix";
 
 /** The setting of each place, and where it is if that is not set. */
 const PLACES: [string, string, string][] = [
@@ -42,7 +49,7 @@ export default function InstallationPage() {
                   <section className={css.card}>
                     <h2>Backup</h2>
                     <p>One file with the database and all stored files; everything keeps running meanwhile.</p>
-                    <Copy className={css.command} text="forebay backup forebay.tar" label="the command" />
+                    <Copy text="forebay backup forebay.tar" label="the command" />
                   </section>
                 </div>
                 <Findings />
@@ -59,26 +66,20 @@ function Places({ settings }: { settings: Setting[] }) {
   return (
     <section className={css.card}>
       <h2>Where data lies</h2>
-      <dl className={css.facts}>
-        {PLACES.map(([variable, word, otherwise]) => {
+      <Facts
+        facts={PLACES.map(([variable, word, otherwise]) => {
           const found = settings.find((setting) => setting.variable === variable);
-          return found && <Place key={variable} word={word} setting={found} otherwise={otherwise} />;
+          return [word, found && placeOf(found, otherwise)];
         })}
-      </dl>
+      />
       <Link to="/admin/settings">All settings</Link>
     </section>
   );
 }
 
-function Place({ word, setting, otherwise }: { word: string; setting: Setting; otherwise: string }) {
-  const isSet = setting.value !== null && setting.value !== "";
-  const value = setting.isSecret ? `as ${setting.variable} says` : String(setting.value);
-  return (
-    <>
-      <dt>{word}</dt>
-      <dd>{isSet ? value : otherwise}</dd>
-    </>
-  );
+function placeOf(setting: Setting, otherwise: string): string {
+  if (setting.value === null || setting.value === "") return otherwise;
+  return setting.isSecret ? `as ${setting.variable} says` : String(setting.value);
 }
 
 function People({ users }: { users: Account[] }) {
@@ -101,12 +102,11 @@ function Findings() {
   const query = useQuery(doctorQuery);
   const isElsewhere = query.error instanceof ProblemError && query.error.isGone;
   return (
-    <section className={css.section} aria-labelledby="doctor">
-      <h2 id="doctor">What is missing</h2>
+    <Section title="What is missing">
       {isElsewhere ? (
         <div className={css.card}>
           <p>This API cannot examine its installation. On its machine, this does:</p>
-          <Copy className={css.command} text="forebay doctor" label="the command" />
+          <Copy text="forebay doctor" label="the command" />
         </div>
       ) : (
         <Loaded query={query} what="The findings" loading={<SkeletonRows rows={4} height={64} />}>
@@ -120,13 +120,7 @@ function Findings() {
                   <Time value={at} />.
                 </p>
                 {shown.map((finding) => (
-                  <Notice
-                    key={`${finding.about} ${finding.text}`}
-                    kind={finding.level === "FAIL" ? "error" : "warn"}
-                    title={<Prose text={`${finding.about}: ${finding.text}`} />}
-                  >
-                    {finding.fix && <Prose text={sentence(finding.fix)} />}
-                  </Notice>
+                  <FindingCard key={`${finding.about} ${finding.text}`} finding={finding} />
                 ))}
                 {well.length > 0 && (
                   <details>
@@ -145,6 +139,49 @@ function Findings() {
           }}
         </Loaded>
       )}
-    </section>
+    </Section>
+  );
+}
+
+/** What is missing, why, and the command or the button that gets it. */
+function FindingCard({ finding }: { finding: Finding }) {
+  const { command, words } = fixOf(finding.fix ?? "");
+  const queue = pausedQueue(finding.fix);
+  const page = PAGES[finding.about];
+  const resume = useMutation({
+    mutationFn: (name: string) => steerQueue(name, "resume"),
+    onSuccess: (_, name) => {
+      toast(`${name} runs again.`);
+      // The server examines at most once a minute: what is done is taken off here.
+      queryClient.setQueryData(doctorQuery.queryKey, (report) =>
+        report ? { ...report, findings: report.findings.filter((each) => each.fix !== finding.fix) } : report,
+      );
+    },
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <Notice
+      kind={finding.level === "FAIL" ? "error" : "warn"}
+      title={<Prose text={`${finding.about[0]!.toUpperCase()}${finding.about.slice(1)}: ${finding.text}`} />}
+      actions={
+        (queue || page) && (
+          <>
+            {queue && (
+              <Button look="primary" busy={resume.isPending} onClick={() => resume.mutate(queue)}>
+                Resume {queue}
+              </Button>
+            )}
+            {page && (
+              <Link to={page.to} className={buttonClass()}>
+                {page.title}
+              </Link>
+            )}
+          </>
+        )
+      }
+    >
+      {words && <Prose text={sentence(words)} />}
+      {command && !queue && <Copy text={command} label={`the command for ${finding.about}`} />}
+    </Notice>
   );
 }

@@ -1,15 +1,18 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
 import { type Invitation, invitationsQuery, invite, revokeInvitation } from "~/api/admin";
+import { type RowProps, useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Copy } from "~/ui/copy";
-import { List } from "~/ui/list";
+import { Actions, Entries, Entry, Side, What } from "~/ui/entries";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import css from "./admin.module.css";
 import { AdminPage } from "./admin-page";
+import { QrCode } from "./qr-code";
 
 const WORDS = { user: "user", admin: "administrator" } as const;
 
@@ -34,18 +37,22 @@ export default function InvitationsPage() {
       {make.data && (
         <section className={css.card} aria-label="New invitation" role="status">
           <h2>The link for a new {WORDS[make.data.role]}</h2>
-          <p>Send it now: it is not shown again. Who opens it first chooses a name and a password.</p>
-          <Copy className={css.command} text={absolute(make.data.link)} label="the link" />
+          <div className={css.link}>
+            <div>
+              <p>Send it now: it is not shown again. Who opens it first chooses a name and a password.</p>
+              <Copy text={absolute(make.data.link)} label="the link" />
+            </div>
+            <QrCode
+              text={absolute(make.data.link)}
+              label={`The link for a new ${WORDS[make.data.role]} as a QR code`}
+            />
+          </div>
         </section>
       )}
       <Loaded query={query} what="The invitations" loading={<SkeletonRows rows={2} height={64} />}>
         {(open) =>
           open.length > 0 ? (
-            <List label="Open invitations">
-              {open.map((each) => (
-                <Open key={each.id} invitation={each} />
-              ))}
-            </List>
+            <Invitations invitations={open} />
           ) : (
             !make.data && (
               <Empty title="No invitation is open">
@@ -59,24 +66,44 @@ export default function InvitationsPage() {
   );
 }
 
-function Open({ invitation }: { invitation: Invitation }) {
+function Invitations({ invitations }: { invitations: Invitation[] }) {
+  const list = useRef<HTMLDivElement>(null);
+  const keys = useListKeys({
+    group: "Invitations",
+    count: invitations.length,
+    // An invitation has no page: Enter goes to what can be done with it.
+    onOpen: (index) => list.current?.querySelectorAll("li")[index]?.querySelector("button")?.focus(),
+  });
+  return (
+    <div ref={list}>
+      <Entries label="Open invitations">
+        {invitations.map((each, index) => (
+          <Open key={each.id} invitation={each} rowProps={keys.rowProps(index)} />
+        ))}
+      </Entries>
+    </div>
+  );
+}
+
+function Open({ invitation, rowProps }: { invitation: Invitation; rowProps: RowProps }) {
   const revoke = useMutation({
     mutationFn: () => revokeInvitation(invitation.id),
     onSuccess: () => toast("The link no longer works."),
     onError: (error) => toast(error.message),
   });
   return (
-    <li className={css.item}>
-      <span className={css.name}>For a new {WORDS[invitation.role]}</span>
-      <span className={css.side}>
-        By {invitation.createdBy}, <Time value={invitation.createdAt} />; ends <Time value={invitation.expiresAt} />
-      </span>
-      <div className={css.actions}>
+    <Entry {...rowProps}>
+      <What name={`For a new ${WORDS[invitation.role]}`}>
+        <Side>
+          By {invitation.createdBy}, <Time value={invitation.createdAt} />; ends <Time value={invitation.expiresAt} />
+        </Side>
+      </What>
+      <Actions>
         <Button look="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
           Revoke
         </Button>
-      </div>
-    </li>
+      </Actions>
+    </Entry>
   );
 }
 

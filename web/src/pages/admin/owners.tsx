@@ -3,16 +3,18 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import { changeOwner, type Owner, ownersQuery } from "~/api/admin";
 import { bytes, exact, short } from "~/format";
+import { useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
+import { Actions, Entries, Entry, Side, What } from "~/ui/entries";
 import { Field } from "~/ui/field";
-import { List } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import css from "./admin.module.css";
 import { AdminPage } from "./admin-page";
+import { LimitsDialog } from "./limits-dialog";
 import { placeOf, shareOf, WEIGHTS } from "./weights";
 
 const route = getRouteApi("/admin/owners");
@@ -28,6 +30,7 @@ export default function OwnersPage() {
       subtitle="Whose work runs here. An owner with twice the weight gets twice the share of the workers while all have work."
     >
       <form
+        className={css.search}
         onSubmit={(event) => {
           event.preventDefault();
           const name = String(new FormData(event.currentTarget).get("q")).trim();
@@ -39,15 +42,7 @@ export default function OwnersPage() {
       <Loaded query={query} what="The owners" loading={<SkeletonRows rows={5} height={72} />}>
         {() =>
           owners.length > 0 ? (
-            <List label="Owners">
-              {owners.map((owner) => (
-                <OwnerLine
-                  key={`${owner.id} ${owner.weight}`}
-                  owner={owner}
-                  others={owners.filter((each) => each.id !== owner.id)}
-                />
-              ))}
-            </List>
+            <Owners owners={owners} />
           ) : (
             <Empty
               title={q ? `No owner begins with ${q}` : "No owner yet"}
@@ -67,7 +62,40 @@ export default function OwnersPage() {
   );
 }
 
-function OwnerLine({ owner, others }: { owner: Owner; others: Owner[] }) {
+function Owners({ owners }: { owners: Owner[] }) {
+  const [limited, setLimited] = useState<string>();
+  const keys = useListKeys({
+    group: "Owners",
+    count: owners.length,
+    onOpen: (index) => setLimited(owners[index]!.id),
+  });
+  const shown = owners.find((owner) => owner.id === limited);
+  return (
+    <>
+      <Entries label="Owners">
+        {owners.map((owner, index) => (
+          <Entry key={owner.id} {...keys.rowProps(index)}>
+            <OwnerLine
+              key={owner.weight}
+              owner={owner}
+              others={owners.filter((each) => each.id !== owner.id)}
+              onLimits={() => setLimited(owner.id)}
+            />
+          </Entry>
+        ))}
+      </Entries>
+      {shown && <LimitsDialog owner={shown} onClose={() => setLimited(undefined)} />}
+    </>
+  );
+}
+
+interface OwnerLineProps {
+  owner: Owner;
+  others: Owner[];
+  onLimits: () => void;
+}
+
+function OwnerLine({ owner, others, onLimits }: OwnerLineProps) {
   const [place, setPlace] = useState(placeOf(owner.weight));
   const id = useId();
   const change = useMutation({
@@ -85,20 +113,19 @@ function OwnerLine({ owner, others }: { owner: Owner; others: Owner[] }) {
     others.map((each) => each.weight),
   );
   return (
-    <li className={css.item}>
-      <div className={css.what}>
-        <span className={css.name}>{owner.name}</span>
-        <span className={css.side}>
+    <>
+      <What name={owner.name}>
+        <Side>
           {used(owner.openJobs, "open jobs")}, {used(owner.openItems, "open items")}
-        </span>
-        <span className={css.side}>
-          {exact(owner.storedFiles)} files, {bytes(owner.storedBytes)}; at most {short(owner.submitsPerMinute.most)}{" "}
-          submits a minute
-        </span>
-      </div>
-      <div className={css.what}>
+        </Side>
+        <Side>
+          {used(owner.submitsPerMinute, "submits a minute")}; {exact(owner.storedFiles)} files,{" "}
+          {bytes(owner.storedBytes)}
+        </Side>
+      </What>
+      <What>
         <div className={css.weight}>
-          <label htmlFor={id} className={css.side}>
+          <label htmlFor={id} className="muted">
             Weight<span className="only-heard"> of {owner.name}</span>
           </label>
           <input
@@ -112,13 +139,13 @@ function OwnerLine({ owner, others }: { owner: Owner; others: Owner[] }) {
           />
           <output htmlFor={id}>{weight}</output>
         </div>
-        <span className={css.side}>
+        <Side>
           {others.length > 0
             ? `${Math.round(share * 100)} % of the workers while all owners listed here have work`
             : "All of the workers: nobody else is listed here"}
-        </span>
-      </div>
-      <div className={css.actions}>
+        </Side>
+      </What>
+      <Actions>
         <Button
           busy={change.isPending}
           disabled={weight === owner.weight}
@@ -127,11 +154,14 @@ function OwnerLine({ owner, others }: { owner: Owner; others: Owner[] }) {
         >
           Save
         </Button>
-      </div>
-    </li>
+        <Button aria-label={`Limits of ${owner.name}`} aria-haspopup="dialog" onClick={onLimits}>
+          Limits
+        </Button>
+      </Actions>
+    </>
   );
 }
 
-function used({ used: now, most }: Owner["openJobs"], what: string): string {
-  return `${now === null ? "" : `${short(now)} of `}${short(most)} ${what}`;
+function used({ used: now, most, isDefault }: Owner["openJobs"], what: string): string {
+  return `${now === null ? "at most " : `${short(now)} of `}${short(most)} ${what}${isDefault ? "" : " (own limit)"}`;
 }

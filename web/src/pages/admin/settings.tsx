@@ -6,17 +6,24 @@ import { Button } from "~/ui/button";
 import { classes } from "~/ui/classes";
 import { Copy } from "~/ui/copy";
 import { Check, Field } from "~/ui/field";
+import { Filters } from "~/ui/filters";
 import { type Column, Table } from "~/ui/list";
 import { Empty } from "~/ui/notice";
 import { Prose } from "~/ui/prose";
 import { SkeletonRows } from "~/ui/skeleton";
 import css from "./admin.module.css";
 import { AdminPage } from "./admin-page";
+import { environment } from "./environment";
 
 const route = getRouteApi("/admin/settings");
 
 const COLUMNS: Column<Setting>[] = [
-  { key: "name", title: "Variable", cell: (row) => <span className={css.variable}>{row.variable}</span> },
+  {
+    key: "name",
+    title: "Variable",
+    isClear: true,
+    cell: (row) => <span className={css.variable}>{row.variable}</span>,
+  },
   {
     key: "value",
     title: "Value",
@@ -24,7 +31,7 @@ const COLUMNS: Column<Setting>[] = [
   },
   { key: "default", title: "Default", cell: (row) => <span className={css.value}>{shown(row.default)}</span> },
   { key: "source", title: "From", cell: (row) => row.source },
-  { key: "meaning", title: "Meaning", cell: (row) => <Prose text={row.meaning} /> },
+  { key: "meaning", title: "Meaning", isClear: true, cell: (row) => <Prose text={row.meaning} /> },
 ];
 
 export default function SettingsPage() {
@@ -36,7 +43,7 @@ export default function SettingsPage() {
       title="Settings in force"
       subtitle="Of this API process. They are read at its start, from the environment and from .env."
     >
-      <div className="row">
+      <Filters>
         <Field
           label="Name or meaning"
           hideLabel
@@ -54,7 +61,7 @@ export default function SettingsPage() {
             void navigate({ search: (now) => ({ ...now, changed: event.target.checked || undefined }), replace: true })
           }
         />
-      </div>
+      </Filters>
       <Loaded query={query} what="The settings" loading={<SkeletonRows rows={12} height={32} />}>
         {({ settings }) => {
           const rows = settings.filter((row) => (!changed || isChanged(row)) && matches(row, q));
@@ -64,7 +71,7 @@ export default function SettingsPage() {
               <details>
                 <summary>What is not the default, as environment variables</summary>
                 <div className={css.card}>
-                  <Copy className={css.command} text={environment(settings)} label="the variables" />
+                  <Copy text={environment(settings)} label="the variables" />
                 </div>
               </details>
             </>
@@ -93,12 +100,4 @@ function matches(row: Setting, q: string | undefined): boolean {
 function shown(value: unknown): string {
   if (value === null || value === "") return "not set";
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Secrets are left out: the server masks them. */
-function environment(settings: Setting[]): string {
-  const lines = settings
-    .filter((row) => isChanged(row) && !row.isSecret && row.value !== null)
-    .map((row) => `${row.variable}=${typeof row.value === "string" ? row.value : JSON.stringify(row.value)}`);
-  return lines.join("\n") || "# everything is as by default";
 }

@@ -1,15 +1,14 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { type Account, changeUser, usersQuery } from "~/api/admin";
 import { useApp } from "~/api/app";
+import { type RowProps, useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button, buttonClass } from "~/ui/button";
-import { classes } from "~/ui/classes";
-import { List } from "~/ui/list";
+import { Actions, Entries, Entry, Side, What } from "~/ui/entries";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
-import css from "./admin.module.css";
 import { AdminPage } from "./admin-page";
 
 export default function UsersPage() {
@@ -25,19 +24,29 @@ export default function UsersPage() {
       }
     >
       <Loaded query={query} what="The users" loading={<SkeletonRows rows={4} height={64} />}>
-        {(users) => (
-          <List label="Users">
-            {users.map((user) => (
-              <User key={user.id} user={user} />
-            ))}
-          </List>
-        )}
+        {(users) => <Users users={users} />}
       </Loaded>
     </AdminPage>
   );
 }
 
-function User({ user }: { user: Account }) {
+function Users({ users }: { users: Account[] }) {
+  const navigate = useNavigate();
+  const keys = useListKeys({
+    group: "Users",
+    count: users.length,
+    onOpen: (index) => void navigate({ to: "/admin/owners", search: { q: users[index]!.name } }),
+  });
+  return (
+    <Entries label="Users">
+      {users.map((user, index) => (
+        <User key={user.id} user={user} rowProps={keys.rowProps(index)} />
+      ))}
+    </Entries>
+  );
+}
+
+function User({ user, rowProps }: { user: Account; rowProps: RowProps }) {
   const { me } = useApp();
   const isDisabled = user.disabledAt !== null;
   const change = useMutation({
@@ -51,30 +60,32 @@ function User({ user }: { user: Account }) {
   });
   const isMe = user.name === me.name;
   return (
-    <li className={css.item}>
-      <div className={css.what}>
-        <span className={css.name}>
-          {user.name}
-          {isMe && <span className="muted">you</span>}
-        </span>
-        <span className={css.side}>{user.role === "admin" ? "Administrator" : "User"}</span>
-      </div>
-      <span className={css.side}>
-        Since <Time value={user.createdAt} />
-        {user.signedInAt ? (
+    <Entry {...rowProps}>
+      <What
+        name={
           <>
-            , signed in <Time value={user.signedInAt} />
+            {user.name}
+            {isMe && <span className="muted">you</span>}
           </>
-        ) : (
-          ", has not signed in yet"
-        )}
-        {user.disabledAt && (
-          <>
-            , disabled <Time value={user.disabledAt} />
-          </>
-        )}
-      </span>
-      <div className={classes(css.actions, css.two)}>
+        }
+      >
+        <Side>
+          {user.role === "admin" ? "Administrator" : "User"} since <Time value={user.createdAt} />
+          {user.signedInAt ? (
+            <>
+              , signed in <Time value={user.signedInAt} />
+            </>
+          ) : (
+            ", has not signed in yet"
+          )}
+          {user.disabledAt && (
+            <>
+              , disabled <Time value={user.disabledAt} />
+            </>
+          )}
+        </Side>
+      </What>
+      <Actions>
         <Button
           busy={change.isPending}
           disabled={isMe}
@@ -94,8 +105,8 @@ function User({ user }: { user: Account }) {
         >
           {isDisabled ? "Enable" : "Disable"}
         </Button>
-      </div>
-    </li>
+      </Actions>
+    </Entry>
   );
 }
 

@@ -1,5 +1,5 @@
 import { type Bookmark, type BulkAction, changeBookmarks, putBookmarks, refreshBookmarks } from "~/api/bookmarks";
-import { queryClient } from "~/api/client";
+import { queryClient, type Schema } from "~/api/client";
 import { toast } from "~/shell/toasts";
 import { plural, sentence } from "~/words";
 
@@ -112,8 +112,15 @@ export function crawlAgain(bookmarks: Bookmark[]): Promise<void> {
   });
 }
 
-/** A change of all that match a filter: it cannot be undone exactly, so the caller has asked before. */
-export async function changeAll(filter: Parameters<typeof changeBookmarks>[0], action: BulkAction): Promise<void> {
-  const changed = await changeBookmarks(filter, action);
-  toast(`${plural(changed, "bookmark")} changed.`);
+export type Act = "archive" | "unarchive" | "delete" | "crawl";
+
+export function changeChosen(bookmarks: Bookmark[], act: Act): Promise<void> {
+  return act === "crawl" ? crawlAgain(bookmarks) : move(bookmarks, act);
+}
+
+/** Changes of all that match a filter: they cannot be undone exactly, so the person has seen their number before. */
+export async function changeAll(filter: Schema<"BulkFilter">, actions: BulkAction[]): Promise<void> {
+  let most = 0;
+  for (const action of actions) most = Math.max(most, await changeBookmarks({ filter }, action));
+  toast(`${plural(most, "bookmark")} changed.`);
 }

@@ -1,27 +1,33 @@
 import { Link } from "@tanstack/react-router";
 import type { MouseEvent } from "react";
 import type { Bookmark } from "~/api/bookmarks";
+import { Marks } from "~/bookmarks/marks";
+import { Icon, Picture } from "~/bookmarks/picture";
 import { host } from "~/format";
+import { useSwipe } from "~/shell/swipe";
 import { classes } from "~/ui/classes";
 import { Pill } from "~/ui/pill";
 import { Time } from "~/ui/time";
 import css from "./bookmarks.module.css";
-import { Marks } from "./marks";
-import { Icon, Picture } from "./picture";
 
 export interface EntryProps {
   bookmark: Bookmark;
   view: "cards" | "list";
   isSelected: boolean;
   onSelect: (isRange: boolean) => void;
+  /** A finger has moved it aside. */
+  onArchive: () => void;
+  onTags: () => void;
 }
 
 export function titleOf(bookmark: Bookmark): string {
   return bookmark.title ?? bookmark.url.replace(/^https?:\/\/(www\.)?/, "");
 }
 
-/** A bookmark as a card or as a line. Its name is the link; the box selects it, and so does a long press. */
-export function Entry({ bookmark, view, isSelected, onSelect }: EntryProps) {
+/** A bookmark as a card or as a line. Its name is the link; the box selects it, and so does a long press. A finger
+ * moves it to the right to archive it, to the left to tag it. */
+export function Entry({ bookmark, view, isSelected, onSelect, onArchive, onTags }: EntryProps) {
+  const swipe = useSwipe({ onRight: onArchive, onLeft: onTags });
   const press = (event: MouseEvent) => {
     if ((event.nativeEvent as PointerEvent).pointerType !== "touch") return;
     event.preventDefault();
@@ -30,7 +36,11 @@ export function Entry({ bookmark, view, isSelected, onSelect }: EntryProps) {
   const name = titleOf(bookmark);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the long press repeats what the box does
-    <div className={classes(view === "cards" ? css.card : css.line, isSelected && css.selected)} onContextMenu={press}>
+    <div
+      {...swipe}
+      className={classes(view === "cards" ? css.card : css.line, isSelected && css.selected)}
+      onContextMenu={press}
+    >
       <input
         type="checkbox"
         className={css.box}
@@ -72,7 +82,7 @@ export function Entry({ bookmark, view, isSelected, onSelect }: EntryProps) {
 }
 
 /** What was not reached, or failed: other bookmarks say nothing. */
-function Kind({ bookmark }: { bookmark: Bookmark }) {
+export function Kind({ bookmark }: { bookmark: Bookmark }) {
   if (bookmark.status === "ERROR" || bookmark.status === "NOT_FOUND") return <Pill status={bookmark.status} />;
   if (bookmark.kind === "login") return <span className={css.kind}>Behind a login</span>;
   if (bookmark.kind === "captcha") return <span className={css.kind}>Asks for a captcha</span>;
@@ -83,7 +93,7 @@ function Kind({ bookmark }: { bookmark: Bookmark }) {
 
 const SHOWN_TAGS = 3;
 
-function Tags({ tags }: { tags: string[] }) {
+export function Tags({ tags }: { tags: string[] }) {
   if (tags.length === 0) return null;
   return (
     <span className={css.tags}>

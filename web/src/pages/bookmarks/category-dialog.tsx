@@ -9,12 +9,14 @@ import { plural } from "~/words";
 
 interface CategoryDialogProps {
   bookmarks: Bookmark[];
+  /** How many are changed: also those that are not loaded. */
+  count: number;
   onClose: () => void;
   onSave: (category: { id: string; name: string } | null) => void;
 }
 
 /** Move bookmarks to a category, which may be new. */
-export function CategoryDialog({ bookmarks, onClose, onSave }: CategoryDialogProps) {
+export function CategoryDialog({ bookmarks, count, onClose, onSave }: CategoryDialogProps) {
   const categories = useQuery(categoriesQuery).data ?? [];
   const [chosen, setChosen] = useState(bookmarks[0]?.categoryId ?? "");
   const [name, setName] = useState("");
@@ -29,7 +31,7 @@ export function CategoryDialog({ bookmarks, onClose, onSave }: CategoryDialogPro
   });
   return (
     <Dialog
-      title={`Category of ${plural(bookmarks.length, "bookmark")}`}
+      title={`Category of ${plural(count, "bookmark")}`}
       onClose={onClose}
       actions={
         <>

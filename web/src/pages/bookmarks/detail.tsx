@@ -1,6 +1,7 @@
 import { Archive, ArchiveRestore, ExternalLink, RefreshCw, Tag, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { WholeBookmark } from "~/api/bookmarks";
+import { Marks } from "~/bookmarks/marks";
 import { useCommands } from "~/shell/commands";
 import { Button, buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
@@ -8,12 +9,11 @@ import { Pill } from "~/ui/pill";
 import { Tabs } from "~/ui/tabs";
 import { sentence } from "~/words";
 import { crawlAgain, move, undo } from "./actions";
+import { AskDialog, type Asks } from "./ask-dialog";
 import css from "./bookmarks.module.css";
-import { AskDialog, type Asks } from "./bulk";
-import { Facts } from "./facts";
+import { BookmarkFacts } from "./facts";
 import { useFollowed } from "./follow";
 import { History } from "./history";
-import { Marks } from "./marks";
 import { Pictures } from "./pictures";
 import { Read } from "./read";
 import { Steps } from "./steps";
@@ -113,7 +113,7 @@ export function Detail({ bookmark, tab = "read", onTab, onGone, more, besideList
       <Tabs label="Parts of the bookmark" tabs={[...TABS]} value={tab} onChange={onTab}>
         {tab === "read" && <Read bookmark={bookmark} isOpen={isOpen} />}
         {tab === "picture" && <Pictures bookmark={bookmark} />}
-        {tab === "facts" && <Facts bookmark={bookmark} />}
+        {tab === "facts" && <BookmarkFacts bookmark={bookmark} />}
         {tab === "history" && <History bookmark={bookmark} />}
         {tab === "steps" && <Steps bookmark={bookmark} isOpen={isOpen} />}
       </Tabs>

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { categoriesQuery, changeBookmark, mergeDuplicate, type WholeBookmark } from "~/api/bookmarks";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
+import { Facts } from "~/ui/facts";
 import { Field, Select, TextArea } from "~/ui/field";
 import { Notice } from "~/ui/notice";
 import { Time } from "~/ui/time";
@@ -17,7 +18,7 @@ const EVERY = [
 ];
 
 /** What is known about the page, and what the person has added. */
-export function Facts({ bookmark }: { bookmark: WholeBookmark }) {
+export function BookmarkFacts({ bookmark }: { bookmark: WholeBookmark }) {
   const facts: [string, ReactNode][] = [
     ["Address", <Away key="url" url={bookmark.url} />],
     [
@@ -37,16 +38,7 @@ export function Facts({ bookmark }: { bookmark: WholeBookmark }) {
   return (
     <div className="stack">
       <Duplicate bookmark={bookmark} />
-      <dl className={css.facts}>
-        {facts
-          .filter(([, value]) => value)
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts facts={facts} />
       <Own bookmark={bookmark} />
     </div>
   );

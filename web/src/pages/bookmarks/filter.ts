@@ -49,13 +49,14 @@ export function isNarrowed(shown: Shown): boolean {
   return [q, tag, category, site, kind, status, duplicates].some(Boolean);
 }
 
-const OPERATORS: Record<string, string> = {
-  "tag:": "with a tag",
-  "site:": "of a site",
-  "kind:": "page, pdf, image, …",
-  "category:": "in a category",
-  "is:": "archived, duplicate, pending, error",
-};
+/** What a query can have besides words, and what it means. */
+export const OPERATORS = [
+  ["tag:", "with a tag"],
+  ["site:", "of a site"],
+  ["kind:", "page, pdf, image, …"],
+  ["category:", "in a category"],
+  ["is:", "archived, duplicate, pending, error"],
+] as const;
 const KINDS = ["page", "pdf", "image", "file", "login", "captcha", "error"];
 const STATES = ["archived", "duplicate", "pending", "error"];
 
@@ -81,9 +82,9 @@ export function completions(query: string, known: Known): Completion[] {
   const word = last.slice(minus.length).toLowerCase();
   const [name, ...rest] = word.split(":");
   if (rest.length === 0) {
-    return Object.entries(OPERATORS)
-      .filter(([operator]) => operator.startsWith(word) && !(minus && operator === "category:"))
-      .map(([operator, detail]) => ({ query: `${before}${minus}${operator}`, label: `${minus}${operator}`, detail }));
+    return OPERATORS.filter(([operator]) => operator.startsWith(word) && !(minus && operator === "category:")).map(
+      ([operator, detail]) => ({ query: `${before}${minus}${operator}`, label: `${minus}${operator}`, detail }),
+    );
   }
   const values = { tag: known.tags, site: known.sites, category: known.categories, kind: KINDS, is: STATES }[
     name ?? ""

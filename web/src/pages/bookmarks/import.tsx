@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ChangeEvent, type DragEvent, useRef, useState } from "react";
-import { importFile } from "~/api/links";
+import { importFile, previewFile } from "~/api/links";
 import { bytes, exact } from "~/format";
 import { takeFiles } from "~/shell/handover";
 import { Page } from "~/shell/page";
@@ -9,7 +9,6 @@ import { Button, buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
 import { sentence } from "~/words";
 import css from "./bookmarks.module.css";
-import { previewOf } from "./preview";
 
 const FORMATS = [
   ["html", "HTML, for browsers"],
@@ -69,8 +68,9 @@ function Preview({ file, onOther }: { file: File; onOther: () => void }) {
   const navigate = useNavigate();
   const preview = useQuery({
     queryKey: ["import preview", file.name, file.size, file.lastModified],
-    queryFn: async () => previewOf(await file.text()) ?? null,
+    queryFn: ({ signal }) => previewFile(file, signal),
     gcTime: 0,
+    retry: false,
   });
   const start = useMutation({
     mutationFn: () => importFile(file),
@@ -82,16 +82,20 @@ function Preview({ file, onOther }: { file: File; onOther: () => void }) {
       <p>
         <strong>{file.name}</strong> <span className="muted">{bytes(file.size)}</span>
       </p>
-      {found === null && (
-        <Notice kind="warn" title="No links were recognized in this file.">
-          Bookmarks files of browsers and Pocket are HTML or CSV with a column url; JSON has a list of bookmarks.
+      {preview.error && (
+        <Notice kind="warn" title="This file cannot be imported.">
+          {sentence(preview.error.message)} Bookmarks files of browsers and Pocket are HTML or CSV with a column url;
+          JSON has a list of bookmarks.
         </Notice>
       )}
-      {found && (
-        <div className={css.numbers}>
-          <Count value={found.links} word={found.links === 1 ? "link" : "links"} />
-          <Count value={found.repeated} word="more than once in the file" />
-          <Count value={found.folders} word={found.folders === 1 ? "folder, a category" : "folders, as categories"} />
+      {!preview.error && (
+        <div className={css.numbers} role="status">
+          <Count value={found?.links} word={found?.links === 1 ? "link" : "links"} />
+          <Count value={found && found.links - found.known - found.repeated - found.invalid} word="new" />
+          <Count value={found?.known} word="already yours" />
+          <Count value={found?.repeated} word="more than once in the file" />
+          {found && found.invalid > 0 && <Count value={found.invalid} word="cannot be saved" />}
+          <Count value={found?.folders} word={found?.folders === 1 ? "folder, a category" : "folders, as categories"} />
         </div>
       )}
       {start.error && (
@@ -110,10 +114,11 @@ function Preview({ file, onOther }: { file: File; onOther: () => void }) {
   );
 }
 
-function Count({ value, word }: { value: number; word: string }) {
+/** A number; a dash until it is known, so that nothing moves. */
+function Count({ value, word }: { value: number | undefined; word: string }) {
   return (
     <span>
-      <strong>{exact(value)}</strong> <span className="muted">{word}</span>
+      <strong>{value === undefined ? "–" : exact(value)}</strong> <span className="muted">{word}</span>
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { LayoutGrid, ListFilter, Rows3 } from "lucide-react";
+import { LayoutGrid, ListFilter, Rows3, Table2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { type Bookmark, bookmarksQuery, categoriesQuery, facetsQuery } from "~/api/bookmarks";
 import { ProblemError } from "~/api/problem";
@@ -13,26 +13,33 @@ import { Button } from "~/ui/button";
 import { Select } from "~/ui/field";
 import { More } from "~/ui/more";
 import { Empty, Notice } from "~/ui/notice";
-import { Skeleton } from "~/ui/skeleton";
 import { plural, sentence } from "~/words";
+import { move } from "./actions";
+import { AskDialog } from "./ask-dialog";
 import css from "./bookmarks.module.css";
-import { AskDialog, type Asks, BulkBar } from "./bulk";
-import { Entry, titleOf } from "./card";
+import { Bulk } from "./bulk";
+import { titleOf } from "./card";
+import { Entries, LoadingEntries, type View } from "./entries";
 import { FacetList } from "./facets";
 import { bulkFilterOf, type Change, filterOf, isNarrowed } from "./filter";
 import { useFollowed } from "./follow";
-import { useBookmarkKeys } from "./keys";
 import { BookmarkPanel } from "./panel";
 import { SearchField } from "./search-field";
 import { allOrNone, extended, NOTHING, present, toggled } from "./selection";
 
 const route = getRouteApi("/bookmarks");
 
+const VIEWS = [
+  { name: "cards", title: "Cards", Icon: LayoutGrid },
+  { name: "list", title: "List", Icon: Rows3 },
+  { name: "table", title: "Table", Icon: Table2 },
+] as const;
+
 export default function BookmarksPage() {
   const search = route.useSearch();
   const navigate = useNavigate({ from: "/bookmarks" });
   const { view = "cards", sort, open, tab, ...shown } = search;
-  const set = (change: Change & { view?: "list" | undefined; sort?: "oldest" | undefined }) =>
+  const set = (change: Change & { view?: View | undefined; sort?: "oldest" | undefined }) =>
     void navigate({
       search: (now) => {
         const next = { ...now, ...change };
@@ -45,6 +52,7 @@ export default function BookmarksPage() {
       replace: true,
       resetScroll: false,
     });
+  const setOrder = (order: string) => set({ sort: order === "oldest" ? order : undefined });
   const filter = filterOf(shown);
   const query = useInfiniteQuery(bookmarksQuery(filter, sort));
   const facets = useQuery(facetsQuery(filter)).data;
@@ -55,9 +63,9 @@ export default function BookmarksPage() {
 
   const [given, setSelection] = useState(NOTHING);
   const selection = present(given, ids);
-  const [asks, setAsks] = useState<Asks>();
+  const [tagged, setTagged] = useState<Bookmark>();
   const [showsFacets, setShowsFacets] = useState(false);
-  const list = useRef<HTMLUListElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const select = (index: number, isRange: boolean) => {
     const id = ids[index]!;
     setSelection(isRange ? extended(selection, id, ids) : toggled(selection, id));
@@ -84,13 +92,6 @@ export default function BookmarksPage() {
     setSelection(NOTHING);
     list.current?.focus();
   };
-  useBookmarkKeys({
-    chosen,
-    isArchive: Boolean(search.archived),
-    onAll: () => setSelection(allOrNone(selection, ids)),
-    onTags: () => setAsks("tags"),
-    onDone: done,
-  });
   const refused = query.error instanceof ProblemError && query.error.status === 422 ? query.error : undefined;
   return (
     <Page
@@ -101,25 +102,33 @@ export default function BookmarksPage() {
         <>
           <span className={css.onlyNarrow}>
             <Button aria-expanded={showsFacets} onClick={() => setShowsFacets(!showsFacets)}>
-              <ListFilter /> Filter
+              <ListFilter /> <span className={css.word}>Filter</span>
             </Button>
           </span>
           <Select
             label="Order"
             hideLabel
             value={sort ?? "newest"}
-            onChange={(value) => set({ sort: value === "oldest" ? value : undefined })}
+            onChange={setOrder}
             options={[
               { value: "newest", label: "Newest first" },
               { value: "oldest", label: "Oldest first" },
             ]}
           />
-          <Button icon aria-label="Cards" aria-pressed={view === "cards"} onClick={() => set({ view: undefined })}>
-            <LayoutGrid />
-          </Button>
-          <Button icon aria-label="List" aria-pressed={view === "list"} onClick={() => set({ view: "list" })}>
-            <Rows3 />
-          </Button>
+          <fieldset className={css.views}>
+            <legend className="only-heard">View</legend>
+            {VIEWS.map(({ name, title, Icon }) => (
+              <Button
+                key={name}
+                icon
+                aria-label={title}
+                aria-pressed={view === name}
+                onClick={() => set({ view: name === "cards" ? undefined : name })}
+              >
+                <Icon />
+              </Button>
+            ))}
+          </fieldset>
         </>
       }
     >
@@ -141,29 +150,20 @@ export default function BookmarksPage() {
             <Loaded query={query} what="The bookmarks" loading={<LoadingEntries view={view} />}>
               {() =>
                 bookmarks.length > 0 ? (
-                  <ul
+                  <Entries
                     ref={list}
-                    tabIndex={-1}
-                    aria-label="Bookmarks"
-                    className={view === "cards" ? css.cards : css.lines}
-                    data-selecting={selection.ids.size > 0 || undefined}
-                  >
-                    {bookmarks.map((bookmark, index) => (
-                      <li
-                        key={bookmark.id}
-                        {...keys.rowProps(index)}
-                        className={css.entry}
-                        data-open={bookmark.id === open || undefined}
-                      >
-                        <Entry
-                          bookmark={bookmark}
-                          view={view}
-                          isSelected={selection.ids.has(bookmark.id)}
-                          onSelect={(isRange) => select(index, isRange)}
-                        />
-                      </li>
-                    ))}
-                  </ul>
+                    view={view}
+                    bookmarks={bookmarks}
+                    categories={categories}
+                    open={open}
+                    selected={selection.ids}
+                    onSelect={select}
+                    onArchive={(bookmark) => void move([bookmark], shown.archived ? "unarchive" : "archive")}
+                    onTags={setTagged}
+                    rowProps={keys.rowProps}
+                    order={search.q ? undefined : (sort ?? "newest")}
+                    onOrder={setOrder}
+                  />
                 ) : query.hasNextPage ? null : (
                   <Nothing
                     isNarrowed={isNarrowed(shown)}
@@ -179,20 +179,22 @@ export default function BookmarksPage() {
             isLoading={query.isFetchingNextPage}
             onMore={() => void query.fetchNextPage()}
           />
-          {selection.ids.size > 0 && (
-            <BulkBar
-              chosen={chosen}
-              all={selection.all ? bulkFilterOf(shown) : undefined}
-              total={facets?.isExact ? facets.total : undefined}
-              isArchive={Boolean(shown.archived)}
-              onAll={() => setSelection({ ids: new Set(ids), all: true })}
-              onDone={done}
-              onAsk={setAsks}
-            />
-          )}
+          <Bulk
+            chosen={chosen}
+            isSelecting={selection.ids.size > 0}
+            all={selection.all ? bulkFilterOf(shown) : undefined}
+            total={facets?.isExact ? facets.total : undefined}
+            isArchive={Boolean(shown.archived)}
+            onAll={() => setSelection({ ids: new Set(ids), all: true })}
+            onToggle={() => setSelection(allOrNone(selection, ids))}
+            onDone={done}
+            onWhy={(id) => void navigate({ search: (now) => ({ ...now, open: id, tab: "steps" }), resetScroll: false })}
+          />
         </div>
       </div>
-      <AskDialog asks={asks} chosen={chosen} onClose={() => setAsks(undefined)} />
+      {tagged && (
+        <AskDialog asks="tags" chosen={[tagged]} all={undefined} count={1} onClose={() => setTagged(undefined)} />
+      )}
       {open && (
         <BookmarkPanel
           id={open}
@@ -238,17 +240,5 @@ function Nothing({ isNarrowed, isArchive, onDrop }: { isNarrowed: boolean; isArc
     >
       Paste a link anywhere. It is saved at once; its screenshot, text and picture follow.
     </Empty>
-  );
-}
-
-function LoadingEntries({ view }: { view: "cards" | "list" }) {
-  return (
-    <div role="status" className={view === "cards" ? css.cards : css.lines}>
-      <span className="only-heard">Loading</span>
-      {Array.from({ length: 8 }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: all alike
-        <Skeleton key={index} height={view === "cards" ? 232 : 48} />
-      ))}
-    </div>
   );
 }

@@ -6,6 +6,7 @@ import { Button } from "~/ui/button";
 import { Empty } from "~/ui/notice";
 import { plural } from "~/words";
 import css from "./bookmarks.module.css";
+import { useReadingPlace } from "./reading-place";
 
 type Block = Schema<"ReaderBlock">;
 const KEY = "forebay.reader";
@@ -28,6 +29,7 @@ function storedLook(): Look {
 /** The text of the page, without the page. */
 export function Read({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: boolean }) {
   const [look, setLook] = useState(storedLook);
+  const article = useReadingPlace(bookmark.id);
   const change = (next: Look) => {
     setLook(next);
     localStorage.setItem(KEY, JSON.stringify(next));
@@ -83,6 +85,7 @@ export function Read({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: bo
         </Button>
       </div>
       <article
+        ref={article}
         className={css.reader}
         lang={bookmark.language ?? undefined}
         data-wide={look.isWide || undefined}

@@ -11,7 +11,7 @@ export const routes = [
     getParentRoute: () => root,
     path: "/bookmarks",
     validateSearch: search({
-      view: oneOf("cards", "list"),
+      view: oneOf("cards", "list", "table"),
       q: text,
       tag: texts,
       category: text,

@@ -1,9 +1,9 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Category, Facets } from "~/api/bookmarks";
 import { Button } from "~/ui/button";
 import { Combobox } from "~/ui/combobox";
 import css from "./bookmarks.module.css";
-import { completions } from "./filter";
+import { completions, OPERATORS } from "./filter";
 
 interface SearchFieldProps {
   value: string | undefined;
@@ -15,6 +15,7 @@ interface SearchFieldProps {
 /** The query: words, and operators that are completed. Enter searches. */
 export function SearchField({ value, onSearch, facets, categories }: SearchFieldProps) {
   const [text, setText] = useState(value ?? "");
+  const field = useRef<HTMLDivElement>(null);
   useEffect(() => setText(value ?? ""), [value]);
   const known = {
     tags: facets?.tags.map((tag) => tag.value) ?? [],
@@ -26,9 +27,13 @@ export function SearchField({ value, onSearch, facets, categories }: SearchField
     setText(typed);
     if (!typed.trim() && value) onSearch(undefined);
   };
+  const begin = (operator: string) => {
+    setText(`${text.trimEnd()} ${operator}`.trimStart());
+    field.current?.querySelector("input")?.focus();
+  };
   return (
     <div className={css.search}>
-      <div className="grow">
+      <div className="grow" ref={field}>
         <Combobox
           label="Search bookmarks"
           hideLabel
@@ -47,6 +52,15 @@ export function SearchField({ value, onSearch, facets, categories }: SearchField
           }}
           onEnter={onSearch}
         />
+        <p className={css.operators}>
+          {OPERATORS.map(([operator, means]) => (
+            <button key={operator} type="button" title={means} onClick={() => begin(operator)}>
+              {operator}
+            </button>
+          ))}
+          <span title="without the word">-word</span>
+          <span title="these words in this order">"a phrase"</span>
+        </p>
       </div>
       {value && (
         <Button look="plain" onClick={() => onSearch(undefined)}>

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type BookmarkStep, crawl, type WholeBookmark } from "~/api/bookmarks";
+import { STEP_WORDS, stepNames } from "~/bookmarks/marks";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { List } from "~/ui/list";
@@ -10,7 +11,6 @@ import { Time } from "~/ui/time";
 import { Why } from "~/why/why";
 import { sentence } from "~/words";
 import css from "./bookmarks.module.css";
-import { STEP_WORDS } from "./marks";
 
 const ENDED: BookmarkStep["state"][] = ["DONE", "SKIPPED", "NOT_FOUND", "FAILED"];
 
@@ -84,14 +84,5 @@ function StepTime({ step }: { step: BookmarkStep }) {
       </>
     );
   }
-  return step.after.length > 0 ? (
-    <>
-      After{" "}
-      {step.after
-        .map((name) => STEP_WORDS[name as BookmarkStep["name"]] ?? name)
-        .join(", ")
-        .toLowerCase()}
-      .
-    </>
-  ) : null;
+  return step.after.length > 0 ? <>After {stepNames(step.after)}.</> : null;
 }

@@ -10,12 +10,14 @@ import css from "./bookmarks.module.css";
 
 interface TagDialogProps {
   bookmarks: Bookmark[];
+  /** How many are changed: also those that are not loaded. */
+  count: number;
   onClose: () => void;
   onSave: (added: string[], removed: string[]) => void;
 }
 
 /** The tags that all of the bookmarks, or some of them, have; others can be added. */
-export function TagDialog({ bookmarks, onClose, onSave }: TagDialogProps) {
+export function TagDialog({ bookmarks, count, onClose, onSave }: TagDialogProps) {
   const before = [...new Set(bookmarks.flatMap((each) => each.tags))].sort();
   const [tags, setTags] = useState(before);
   const [text, setText] = useState("");
@@ -47,7 +49,7 @@ export function TagDialog({ bookmarks, onClose, onSave }: TagDialogProps) {
     .map(({ tag, bookmarks: uses }) => ({ key: tag, label: tag, detail: <span className="muted">{uses}</span> }));
   return (
     <Dialog
-      title={`Tags of ${plural(bookmarks.length, "bookmark")}`}
+      title={`Tags of ${plural(count, "bookmark")}`}
       onClose={onClose}
       actions={
         <>

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Bookmark, bookmarksQuery, changeBookmarks, facetsQuery } from "~/api/bookmarks";
+import { Icon } from "~/bookmarks/picture";
 import { host } from "~/format";
 import { useCommands } from "~/shell/commands";
 import { useListKeys } from "~/shell/list-keys";
@@ -19,7 +20,6 @@ import { plural } from "~/words";
 import { move, undo } from "./actions";
 import css from "./bookmarks.module.css";
 import { titleOf } from "./card";
-import { Icon } from "./picture";
 
 const TRASH = { trash: true };
 

@@ -1,40 +1,29 @@
-import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { usePipeline } from "~/api/app";
-import { queryClient } from "~/api/client";
-import { type DeadLetter, type LetterGroup, lettersQuery, lettersSummaryQuery, retryGroup } from "~/api/dead-letters";
+import { type DeadLetter, lettersQuery, lettersSummaryQuery } from "~/api/dead-letters";
+import { attemptsQuery } from "~/api/record";
 import { exact } from "~/format";
 import { useTopics } from "~/live";
 import { Page } from "~/shell/page";
-import { toast } from "~/shell/toasts";
+import { useStore } from "~/shell/store";
 import { Loaded } from "~/shell/trouble";
-import { Button, buttonClass } from "~/ui/button";
-import { type Column, List, Table } from "~/ui/list";
+import { Button } from "~/ui/button";
+import { type Column, Table } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
-import { Sparkline } from "~/ui/sparkline";
 import { Time } from "~/ui/time";
-import { plural, sentence } from "~/words";
-import css from "./dead-letters.module.css";
+import { Groups } from "./groups";
+import { retries, withRetried } from "./retries";
 
 const route = getRouteApi("/dead-letters");
-
-const CLASSES: Record<string, string> = {
-  permanent: "No retry helps unless something changes.",
-  data: "The input cannot be processed as it is.",
-  transient: "All attempts failed; it may work later.",
-  throttled: "The other side asked for patience for too long.",
-  config: "Something is not set up.",
-  resource: "The machine was at its limit.",
-  not_found: "It is not there.",
-};
 
 export default function DeadLettersPage() {
   const { pipeline, class: errorClass, step, reason } = route.useSearch();
   const navigate = useNavigate({ from: "/dead-letters" });
   useTopics("jobs");
   const isOne = Boolean(step || reason || errorClass);
+  const retried = useStore(retries);
   const summary = useQuery(lettersSummaryQuery({ ...(pipeline && { pipeline }) }));
   return (
     <Page title="Dead letters" subtitle="What has failed for good, by reason.">
@@ -55,17 +44,11 @@ export default function DeadLettersPage() {
       ) : (
         <Loaded query={summary} what="The dead letters" loading={<SkeletonRows rows={4} height={88} />}>
           {({ groups, complete, searched }) =>
-            groups.length === 0 ? (
-              <Empty title="Nothing has failed for good">
-                Failures are repeated by themselves first. What still fails is collected here.
-              </Empty>
+            groups.length === 0 && retried.size === 0 ? (
+              <Nothing />
             ) : (
               <>
-                <List label="Groups of dead letters">
-                  {groups.map((group) => (
-                    <Group key={`${group.pipeline} ${group.step} ${group.errorClass} ${group.reason}`} group={group} />
-                  ))}
-                </List>
+                <Groups groups={withRetried(groups, retried)} retried={retried} />
                 {!complete && <p className="muted">The newest {exact(searched)} were looked at.</p>}
               </>
             )
@@ -76,65 +59,38 @@ export default function DeadLettersPage() {
   );
 }
 
-function Group({ group }: { group: LetterGroup }) {
-  const { title, noun } = usePipeline(group.pipeline);
-  const again = useMutation({
-    mutationFn: () => retryGroup(group),
-    onSuccess: ({ items, leftOut }) => {
-      const left = leftOut > 0 ? ` ${plural(leftOut, "letter")} could not be.` : "";
-      toast(`${plural(items, noun)} run${items === 1 ? "s" : ""} again.${left}`);
-      void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
-    },
-    onError: (error) => toast(error.message),
-  });
+/** Nothing is here; what was, has been run again, and is in the record of attempts. */
+function Nothing() {
+  const failed = useInfiniteQuery(attemptsQuery({ outcome: "ERROR" })).data?.pages[0]?.attempts[0];
   return (
-    <li className={css.group}>
-      <span className={css.text}>
-        <span className={css.reason}>{sentence(group.reason ?? "no reason was given")}</span>
-        <span className={css.side}>
-          {title}, {group.step}. {group.errorClass && (CLASSES[group.errorClass.toLowerCase()] ?? group.errorClass)}
-        </span>
-        <span className={css.side}>
-          first <Time value={group.firstAt} />, last <Time value={group.lastAt} />
-        </span>
-      </span>
-      <Sparkline values={group.perHour} label="Failures per hour" />
-      <strong className={css.count}>{exact(group.count)}</strong>
-      <span className={css.actions}>
-        <Button busy={again.isPending} onClick={() => again.mutate()}>
-          Retry {exact(group.count)}
-        </Button>
-        <Link
-          to="/dead-letters"
-          search={{
-            pipeline: group.pipeline,
-            ...(group.step && { step: group.step }),
-            ...(group.errorClass && { class: group.errorClass }),
-          }}
-          className={buttonClass("plain")}
-        >
-          Show
-        </Link>
-      </span>
-    </li>
+    <Empty title="Nothing has failed for good">
+      Failures are repeated by themselves first. What still fails is collected here.
+      {failed && (
+        <>
+          {" "}
+          The last attempt that failed ended <Time value={failed.endedAt} />.
+        </>
+      )}
+    </Empty>
   );
 }
 
 const COLUMNS: Column<DeadLetter>[] = [
-  { key: "at", title: "When", cell: (row) => <Time value={row.at} /> },
+  { key: "at", title: "When", isClear: true, cell: (row) => <Time value={row.at} /> },
   {
     key: "item",
     title: "Item",
+    isClear: true,
     cell: (row) => (
       <Link to="/jobs/$jobId/items/$n" params={{ jobId: row.jobId, n: row.itemId }}>
         {row.itemId} of job {row.jobId}
       </Link>
     ),
   },
-  { key: "step", title: "Step", cell: (row) => row.step },
+  { key: "step", title: "Step", isClear: true, cell: (row) => row.step },
   { key: "attempt", title: "Attempts", number: true, cell: (row) => row.attempt },
   { key: "class", title: "Class", cell: (row) => row.errorClass ?? "" },
-  { key: "reason", title: "Reason", cell: (row) => row.reason ?? "" },
+  { key: "reason", title: "Reason", isClear: true, cell: (row) => row.reason ?? "" },
 ];
 
 interface LettersProps {

@@ -6,6 +6,7 @@ import { loadDemo } from "~/api/home";
 import { fillBox } from "~/shell/box";
 import { toast } from "~/shell/toasts";
 import { Button, buttonClass } from "~/ui/button";
+import { Section } from "~/ui/section";
 import css from "./home.module.css";
 
 /** Nothing is here yet: the three ways to begin. */
@@ -17,8 +18,7 @@ export function First() {
     onError: (error) => toast(`The demo was not submitted: ${error.message}`),
   });
   return (
-    <section className={css.section} aria-labelledby="begin">
-      <h2 id="begin">Begin here</h2>
+    <Section title="Begin here">
       <div className={css.first}>
         {has("bookmarks") && (
           <div className={css.step}>
@@ -60,6 +60,6 @@ export function First() {
           and watch sixty texts being read.
         </p>
       )}
-    </section>
+    </Section>
   );
 }

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { useApp } from "~/api/app";
-import { newestLettersQuery, parkedQuery, savedQuery } from "~/api/home";
+import { newestLettersQuery, parkedQuery, savedQuery, waitingSheetsQuery } from "~/api/home";
 import { isOpen, type Job, jobsQuery } from "~/api/jobs";
 import { useTopics } from "~/live";
+import { followed } from "~/live/followed";
 import { Box, fillBox } from "~/shell/box";
 import { Page } from "~/shell/page";
 import { Trouble } from "~/shell/trouble";
@@ -18,11 +19,13 @@ import { SavedCards } from "./saved-cards";
 
 const NEWEST = { pageSize: 60 };
 const SHOWN = 10;
+const FOLLOWED = 20;
 
 /** Put something in, see it happen, see what needs you. */
 export default function Home() {
   const { pipelines } = useApp();
-  const hasBookmarks = pipelines.some((pipeline) => pipeline.package === "bookmarks");
+  const has = (name: string) => pipelines.some((pipeline) => pipeline.package === name);
+  const hasBookmarks = has("bookmarks");
   // Reading a file or writing an export is part of something else, which is listed itself.
   const internal = new Set(pipelines.filter((pipeline) => pipeline.internal).map((pipeline) => pipeline.name));
   const newest = useQuery(jobsQuery(NEWEST));
@@ -32,16 +35,17 @@ export default function Home() {
 
   const letters = useQuery(newestLettersQuery);
   const parked = useQuery(parkedQuery);
+  const sheets = useQuery({ ...waitingSheetsQuery, enabled: has("sheets") });
   // All of it at once: what came later would push away what one is about to press.
-  const isLoading = [newest, running, paused, letters, parked].some((query) => query.isPending) || saved.isLoading;
+  const isLoading =
+    [newest, running, paused, letters, parked].some((query) => query.isPending) || saved.isLoading || sheets.isLoading;
 
   const jobs = union(newest.data?.jobs, running.data?.jobs, paused.data?.jobs);
   const isShownOpen = useSeenOpen(jobs);
   const isLink = (pipeline: string) => hasBookmarks && pipeline === "bookmarks";
   const open = jobs.filter((job) => isShownOpen(job) && !isLink(job.pipeline));
   const openLinks = jobs.filter((job) => isShownOpen(job) && isLink(job.pipeline));
-  const watched = [...openLinks, ...open].filter(isOpen).slice(0, SHOWN);
-  useTopics("jobs", ...watched.map((job) => `items:${job.id}`));
+  useFollowedJobs([...openLinks, ...open]);
   useEffect(() => {
     if (matchMedia("(pointer: fine)").matches) fillBox();
   }, []);
@@ -58,7 +62,7 @@ export default function Home() {
           <SkeletonRows rows={4} height={64} />
         ) : (
           <>
-            <NeedsYou page={letters.data} parked={parked.data ?? []} />
+            <NeedsYou page={letters.data} parked={parked.data ?? []} sheets={sheets.data ?? []} />
             {newest.isError && !newest.data && (
               <Trouble error={newest.error} what="What is running" onRetry={() => void newest.refetch()} />
             )}
@@ -71,6 +75,14 @@ export default function Home() {
       </div>
     </Page>
   );
+}
+
+/** Follow the items of the open jobs, first of those that run. */
+function useFollowedJobs(jobs: Job[]): void {
+  const ids = useRef<readonly string[]>([]);
+  const listed = jobs.map((job) => ({ jobId: job.id, isOpen: isOpen(job), isRunning: job.state === "RUNNING" }));
+  ids.current = followed(ids.current, listed, FOLLOWED);
+  useTopics("jobs", ...ids.current.map((id) => `items:${id}`));
 }
 
 /** Whether a job is open, or was when this page was opened: what ends in between stays in its place. */

@@ -1,50 +1,119 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useRef, useState } from "react";
 import { usePipeline } from "~/api/app";
-import { LETTERS, type Letters, type Queue, retry } from "~/api/home";
+import { isUnsent, LETTERS, type Letters, type Queue, retry, type WaitingSheet } from "~/api/home";
+import { bytes } from "~/format";
 import { toast } from "~/shell/toasts";
+import { useActivities } from "~/shell/tray";
 import { Button, buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
+import { Section } from "~/ui/section";
 import { plural, sentence } from "~/words";
 import { type Trouble, troubles } from "./group";
 import css from "./home.module.css";
 
 const SHOWN = 4;
 
+interface NeedsYouProps {
+  page: Letters | undefined;
+  parked: Queue[];
+  sheets: WaitingSheet[];
+}
+
 /** What only a person can decide; nothing if there is nothing. */
-export function NeedsYou({ page, parked }: { page: Letters | undefined; parked: Queue[] }) {
-  const found = troubles(page?.deadLetters ?? []);
-  if (found.length === 0 && parked.length === 0) return null;
+export function NeedsYou({ page, parked, sheets }: NeedsYouProps) {
+  const [retried, setRetried] = useState<ReadonlyMap<string, Trouble>>(new Map());
+  const found = useInPlace(troubles(page?.deadLetters ?? []), retried);
+  const sending = new Set(useActivities().flatMap(({ id, isOver }) => (isOver ? [] : id)));
+  const waiting = sheets.filter((sheet) => !sending.has(`upload-${sheet.id}`)).slice(0, SHOWN);
+  if (found.length === 0 && parked.length === 0 && waiting.length === 0) return null;
   const more = found.length - SHOWN;
   const isCut = Boolean(page?.next);
   return (
-    <section className={css.section} aria-labelledby="needs">
-      <div className={css.head}>
-        <h2 id="needs">Needs you</h2>
-        {(more > 0 || isCut) && (
+    <Section
+      title="Needs you"
+      beside={
+        (more > 0 || isCut) && (
           <Link to="/dead-letters">{isCut ? `More than ${plural(LETTERS, "failure")}` : `${more} more`}</Link>
-        )}
-      </div>
+        )
+      }
+    >
       <div className={css.needs}>
         {parked.map((queue) => (
           <Notice key={queue.queue} kind="warn" title={`${queue.pipeline}: ${queue.step} needs set-up`}>
             {sentence(queue.parked ?? "")} {plural(queue.pending + queue.onHold, "task")} wait.
           </Notice>
         ))}
+        {waiting.map((sheet) => (
+          <Waiting key={sheet.id} sheet={sheet} />
+        ))}
         {found.slice(0, SHOWN).map((trouble) => (
-          <Failed key={trouble.key} trouble={trouble} isCut={isCut} />
+          <Failed
+            key={trouble.key}
+            trouble={trouble}
+            isCut={isCut}
+            onRetried={() => setRetried((all) => new Map(all).set(trouble.key, trouble))}
+          />
         ))}
       </div>
-    </section>
+    </Section>
   );
 }
 
-function Failed({ trouble, isCut }: { trouble: Trouble; isCut: boolean }) {
+/** What was retried here stays where it was, until the page is left: nothing moves under the pointer. */
+function useInPlace(found: Trouble[], retried: ReadonlyMap<string, Trouble>): Trouble[] {
+  const seen = useRef<string[]>([]);
+  const all = new Map([...retried, ...found.map((trouble) => [trouble.key, trouble] as const)]);
+  seen.current = [
+    ...seen.current.filter((key) => all.has(key)),
+    ...[...all.keys()].filter((key) => !seen.current.includes(key)),
+  ];
+  return seen.current.map((key) => all.get(key)!);
+}
+
+function Waiting({ sheet }: { sheet: WaitingSheet }) {
+  const [title, words, button] = isUnsent(sheet)
+    ? [
+        `The upload of ${sheet.name} is not complete`,
+        `${bytes(sheet.received)} of ${bytes(sheet.size ?? 0)} have come, and are kept. Choose the file again to go on.`,
+        "Go on",
+      ]
+    : [
+        `${sheet.name} waits for you`,
+        `${plural(sheet.counters?.total ?? 0, "row")} are read. Say what their columns are, and start.`,
+        "Map and start",
+      ];
+  return (
+    <Notice
+      kind="warn"
+      title={title}
+      actions={
+        <Link to="/sheets/new" search={{ job: sheet.jobId }} className={buttonClass()}>
+          {button}
+        </Link>
+      }
+    >
+      {words}
+    </Notice>
+  );
+}
+
+interface FailedProps {
+  trouble: Trouble;
+  isCut: boolean;
+  onRetried: () => void;
+}
+
+function Failed({ trouble, isCut, onRetried }: FailedProps) {
   const { noun, title } = usePipeline(trouble.pipeline);
   const items = new Set(trouble.letters.map((letter) => `${letter.jobId} ${letter.itemId}`)).size;
   const again = useMutation({
     mutationFn: () => retry(trouble.letters),
-    onSuccess: (count) => toast(`${plural(count, noun)} run${count === 1 ? "s" : ""} again.`),
+    onSuccess: (count) => {
+      onRetried();
+      toast(`${plural(count, noun)} run${count === 1 ? "s" : ""} again.`);
+    },
     onError: (error) => toast(`Not started: ${error.message}`),
   });
   return (
@@ -53,8 +122,8 @@ function Failed({ trouble, isCut }: { trouble: Trouble; isCut: boolean }) {
       title={`${isCut ? "At least " : ""}${plural(items, noun)} failed in ${trouble.step}`}
       actions={
         <>
-          <Button busy={again.isPending} onClick={() => again.mutate()}>
-            Retry {items}
+          <Button busy={again.isPending} disabled={again.isSuccess} onClick={() => again.mutate()}>
+            {again.isSuccess ? "Retried" : `Retry ${items}`}
           </Button>
           <Link to="/dead-letters" search={{ pipeline: trouble.pipeline }} className={buttonClass("plain")}>
             Show

@@ -7,6 +7,7 @@ import { host } from "~/format";
 import { countWords } from "~/ui/bar";
 import { List } from "~/ui/list";
 import { Pill } from "~/ui/pill";
+import { Section } from "~/ui/section";
 import { Time } from "~/ui/time";
 import { day } from "./group";
 import css from "./home.module.css";
@@ -26,8 +27,7 @@ export function Recent({ jobs, saved }: { jobs: Job[]; saved: Saved[] }) {
   const now = new Date();
   const days = Map.groupBy(things.slice(0, SHOWN), (thing) => day(thing.at, now));
   return (
-    <section className={css.section} aria-labelledby="recent">
-      <h2 id="recent">Recent</h2>
+    <Section title="Recent">
       <div className={css.days}>
         {[...days].map(([name, own]) => (
           <div key={name}>
@@ -42,7 +42,7 @@ export function Recent({ jobs, saved }: { jobs: Job[]; saved: Saved[] }) {
           </div>
         ))}
       </div>
-    </section>
+    </Section>
   );
 }
 

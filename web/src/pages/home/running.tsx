@@ -9,6 +9,7 @@ import { Bar } from "~/ui/bar";
 import { Button } from "~/ui/button";
 import { List } from "~/ui/list";
 import { Pill } from "~/ui/pill";
+import { Section } from "~/ui/section";
 import { Time } from "~/ui/time";
 import css from "./home.module.css";
 
@@ -17,21 +18,22 @@ export function Running({ jobs, shown, hasMore }: { jobs: Job[]; shown: number; 
   if (jobs.length === 0) return null;
   const more = jobs.length - shown;
   return (
-    <section className={css.section} aria-labelledby="running">
-      <div className={css.head}>
-        <h2 id="running">Running</h2>
-        {more > 0 && (
+    <Section
+      title="Running"
+      beside={
+        more > 0 && (
           <Link to="/jobs" search={{ state: ["RUNNING"] }}>
             and {hasMore ? `more than ${more}` : more} more
           </Link>
-        )}
-      </div>
+        )
+      }
+    >
       <List label="Running jobs">
         {jobs.slice(0, shown).map((job) => (
           <RunningJob key={job.id} job={job} />
         ))}
       </List>
-    </section>
+    </Section>
   );
 }
 

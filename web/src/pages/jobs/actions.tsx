@@ -1,12 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
 import { useApp } from "~/api/app";
 import { api, queryClient, take } from "~/api/client";
 import { reprocess } from "~/api/items";
 import { isOpen, type Job, useSteerJob } from "~/api/jobs";
+import { partsOf } from "~/jobs/parts";
 import { useCommands } from "~/shell/commands";
 import { toast } from "~/shell/toasts";
-import { Button } from "~/ui/button";
+import { Button, buttonClass } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Check } from "~/ui/field";
 import { plural } from "~/words";
@@ -25,6 +27,7 @@ export function JobActions({ job, noun }: { job: Job; noun: string }) {
   const steer = useSteerJob(job.id);
   const { features } = useApp();
   const isPaused = job.state === "PAUSED";
+  const own = partsOf(job)?.page;
   const ended = job.counters.total - job.counters.pending;
   const toggle = () => {
     const action = isPaused ? "resume" : "pause";
@@ -37,14 +40,6 @@ export function JobActions({ job, noun }: { job: Job; noun: string }) {
       onError: (error) => toast(error.message),
     });
   };
-  const runHere = useMutation({
-    mutationFn: () => take(api.POST("/api/jobs/{job_id}/kickoff", { params: { path: { job_id: job.id } } })),
-    onSuccess: ({ settled }) => {
-      toast(settled > 0 ? `${plural(settled, "task")} ended here.` : "Nothing could start here now.");
-      void queryClient.invalidateQueries();
-    },
-    onError: (error) => toast(error.message),
-  });
   useCommands([
     ...(isOpen(job)
       ? [
@@ -68,19 +63,16 @@ export function JobActions({ job, noun }: { job: Job; noun: string }) {
           {isPaused ? "Resume" : "Pause"}
         </Button>
       )}
-      {isOpen(job) && features.kickoff && (
-        <Button
-          busy={runHere.isPending}
-          title="Run tasks of this job in the API for a few seconds"
-          onClick={() => runHere.mutate()}
-        >
-          Run here
-        </Button>
-      )}
+      {isOpen(job) && !isPaused && features.kickoff && <RunHere jobId={job.id} />}
       {ended > 0 && (
         <Button shortcut="r" onClick={() => setAsks("again")}>
           Run again
         </Button>
+      )}
+      {own && (
+        <Link to={own.to(job.id)} className={buttonClass()}>
+          {own.label}
+        </Link>
       )}
       {isOpen(job) && (
         <Button look="danger" onClick={() => setAsks("cancel")}>
@@ -90,6 +82,48 @@ export function JobActions({ job, noun }: { job: Job; noun: string }) {
       {asks === "cancel" && <CancelDialog job={job} noun={noun} onClose={() => setAsks(undefined)} />}
       {asks === "again" && <AgainDialog job={job} noun={noun} onClose={() => setAsks(undefined)} />}
     </>
+  );
+}
+
+/** Runs tasks of the job in the API, a few seconds at a time, until it is stopped or nothing can start. */
+function RunHere({ jobId }: { jobId: string }) {
+  const [settled, setSettled] = useState<number>();
+  const isStopped = useRef(false);
+  const stop = () => {
+    isStopped.current = true;
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it stops when the page is left
+  useEffect(() => stop, []);
+  const run = async () => {
+    isStopped.current = false;
+    let count = 0;
+    setSettled(count);
+    try {
+      while (!isStopped.current) {
+        const answer = await take(api.POST("/api/jobs/{job_id}/kickoff", { params: { path: { job_id: jobId } } }));
+        count += answer.settled;
+        setSettled(count);
+        void queryClient.invalidateQueries({ queryKey: ["job", jobId] });
+        if (answer.settled === 0 || !("state" in answer.job) || !isOpen(answer.job)) break;
+      }
+      toast(count > 0 ? `${plural(count, "task")} ended here.` : "Nothing could start here now.");
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error));
+    }
+    setSettled(undefined);
+    void queryClient.invalidateQueries();
+  };
+  if (settled === undefined) {
+    return (
+      <Button title="Run tasks of this job in the API, until you stop it" onClick={() => void run()}>
+        Run here
+      </Button>
+    );
+  }
+  return (
+    <Button aria-live="polite" onClick={stop}>
+      Stop ({plural(settled, "task")} ended here)
+    </Button>
   );
 }
 
@@ -143,12 +177,13 @@ function AgainDialog({ job, noun, onClose }: AskProps) {
     return first ? [first[0]] : [];
   });
   const [restart, setRestart] = useState(false);
+  const [keepsAttempts, setKeepsAttempts] = useState(false);
   const count = offered.reduce(
     (sum, [status, counter]) => sum + (chosen.includes(status) ? job.counters[counter] : 0),
     0,
   );
   const run = useMutation({
-    mutationFn: () => reprocess(job.id, { scope: "job", statuses: chosen, restart }),
+    mutationFn: () => reprocess(job.id, { scope: "job", statuses: chosen, restart, resetAttempts: !keepsAttempts }),
     onSuccess: ({ items }) => {
       onClose();
       toast(`${plural(items, noun)} run${items === 1 ? "s" : ""} again.`);
@@ -185,6 +220,11 @@ function AgainDialog({ job, noun, onClose }: AskProps) {
         label="Start over: also repeat steps that are done"
         checked={restart}
         onChange={(event) => setRestart(event.currentTarget.checked)}
+      />
+      <Check
+        label="Keep attempts: what has failed often has fewer attempts left"
+        checked={keepsAttempts}
+        onChange={(event) => setKeepsAttempts(event.currentTarget.checked)}
       />
       {run.error && <p role="alert">{run.error.message}</p>}
     </Dialog>

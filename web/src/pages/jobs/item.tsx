@@ -1,11 +1,13 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { usePipeline } from "~/api/app";
 import { api, queryClient, take } from "~/api/client";
 import { type Item, type ItemStep, itemQuery, reprocess } from "~/api/items";
 import { whyQuery } from "~/api/why";
 import { duration } from "~/format";
 import { spansOf } from "~/graph/item-spans";
+import { type StepCounts, StepGraph } from "~/graph/step-graph";
 import { Timeline } from "~/graph/timeline-view";
 import { useTopics } from "~/live";
 import { useCommands } from "~/shell/commands";
@@ -16,7 +18,7 @@ import { Button } from "~/ui/button";
 import { type Column, Table } from "~/ui/list";
 import { Notice } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
-import { Skeleton } from "~/ui/skeleton";
+import { Skeleton, SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { Why } from "~/why/why";
 import { sentence } from "~/words";
@@ -38,14 +40,17 @@ export default function ItemPage() {
       </Page>
     );
   }
-  return <ShownItem item={query.data} />;
+  return <ShownItem key={`${jobId} ${n}`} item={query.data} />;
 }
 
 function LoadingItem() {
   return (
     <div role="status" className="stack">
       <span className="only-heard">Loading</span>
-      <Skeleton height={160} />
+      <Skeleton width={96} height={22} />
+      <Skeleton width={120} height={20} />
+      <Skeleton height={56} />
+      <SkeletonRows rows={3} height={32} />
     </div>
   );
 }
@@ -53,6 +58,7 @@ function LoadingItem() {
 function ShownItem({ item }: { item: Item }) {
   const { title, noun } = usePipeline(item.pipeline);
   const isOpen = item.status === "PENDING" || item.status === "PROCESSING";
+  const [wasOpen] = useState(isOpen);
   return (
     <Page
       title={`Item ${item.id} of job ${item.jobId}`}
@@ -76,14 +82,19 @@ function ShownItem({ item }: { item: Item }) {
           {sentence(item.error.reason)}
         </Notice>
       )}
-      {isOpen && <Why jobId={item.jobId} itemId={item.id} />}
+      {(wasOpen || isOpen) && <Why jobId={item.jobId} itemId={item.id} />}
       <div className={css.section}>
         <h2>Timeline</h2>
-        <Timeline steps={item.steps.map((step) => step.name)} spans={spansOf(item, new Date())} />
+        <Timeline
+          label="Timeline of the item"
+          rows={item.steps.map(({ name }) => ({ key: name, name }))}
+          spans={spansOf(item, new Date())}
+        />
         {item.attemptsCut && <p className="muted">Only the last 200 attempts are shown.</p>}
       </div>
       <div className={css.section}>
         <h2>Steps</h2>
+        <StepGraph label="Steps of the item" steps={countsOfItem(item)} />
         <Table label="Steps" columns={STEPS} rows={item.steps} rowKey={(step) => step.name} />
       </div>
       <Json title="Input" value={item.input} />
@@ -92,9 +103,30 @@ function ShownItem({ item }: { item: Item }) {
   );
 }
 
+/** The steps as those of a job of one item. */
+function countsOfItem(item: Item): StepCounts[] {
+  const count =
+    (...states: ItemStep["state"][]) =>
+    (step: ItemStep) =>
+      Number(states.includes(step.state));
+  const [waiting, running, done] = [count("WAITING", "SCHEDULED", "HELD"), count("RUNNING"), count("DONE")];
+  const [failed, notFound, skipped] = [count("FAILED"), count("NOT_FOUND"), count("SKIPPED")];
+  return item.steps.map((step) => ({
+    name: step.name,
+    after: step.after,
+    optional: step.optional,
+    waiting: waiting(step),
+    running: running(step),
+    done: done(step),
+    failed: failed(step),
+    notFound: notFound(step),
+    skipped: skipped(step),
+  }));
+}
+
 const STEPS: Column<ItemStep>[] = [
-  { key: "name", title: "Step", cell: (step) => step.name },
-  { key: "state", title: "State", cell: (step) => <Pill status={step.state} /> },
+  { key: "name", title: "Step", isClear: true, cell: (step) => step.name },
+  { key: "state", title: "State", isClear: true, cell: (step) => <Pill status={step.state} /> },
   { key: "attempts", title: "Attempts", number: true, cell: (step) => step.attempts },
   {
     key: "took",
@@ -105,7 +137,7 @@ const STEPS: Column<ItemStep>[] = [
   },
   { key: "worker", title: "Worker", cell: (step) => step.worker ?? "" },
   { key: "next", title: "Next", cell: (step) => (step.nextAt ? <Time value={step.nextAt} /> : "") },
-  { key: "reason", title: "Reason", cell: (step) => step.reason ?? "" },
+  { key: "reason", title: "Reason", isClear: true, cell: (step) => step.reason ?? "" },
 ];
 
 function Json({ title, value }: { title: string; value: unknown }) {

@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { ITEM_STATUSES, type ItemRow, type ItemStatus, itemsQuery, itemTitle } from "~/api/items";
+import { ITEM_STATUSES, type ItemRow, itemsQuery, itemTitle, OPEN_STATUSES } from "~/api/items";
 import { PendingTable } from "~/pending/pending-table";
+import { useListKeys } from "~/shell/list-keys";
 import { Loaded } from "~/shell/trouble";
 import { Chips } from "~/ui/chips";
 import { type Column, Table } from "~/ui/list";
@@ -26,45 +27,61 @@ const COLUMNS: Column<ItemRow>[] = [
       </Link>
     ),
   },
-  { key: "title", title: "Title", cell: (row) => <span className="cut">{itemTitle(row)}</span> },
-  { key: "status", title: "Status", cell: (row) => <Pill status={row.status} /> },
+  { key: "title", title: "Title", isClear: true, cell: (row) => <span className="cut">{itemTitle(row)}</span> },
+  { key: "status", title: "Status", isClear: true, cell: (row) => <Pill status={row.status} /> },
   { key: "attempts", title: "Attempts", number: true, cell: (row) => row.attempts },
   { key: "worker", title: "Worker", cell: (row) => row.lockedBy ?? "" },
-  { key: "updated", title: "Updated", cell: (row) => <Time value={row.updatedAt} /> },
-  { key: "error", title: "Error", cell: (row) => <span className="cut">{row.error?.reason ?? ""}</span> },
+  { key: "updated", title: "Updated", isClear: true, cell: (row) => <Time value={row.updatedAt} /> },
+  {
+    key: "error",
+    title: "Error",
+    isClear: true,
+    cell: (row) => <span className="cut">{row.error?.reason ?? ""}</span>,
+  },
 ];
 
+interface ItemsProps {
+  jobId: string;
+  /** The Pending tab: open items, unless other statuses are chosen. */
+  isPending?: boolean;
+}
+
 /** The items of a job, of all statuses or the chosen ones. */
-export function Items({ jobId, only }: { jobId: string; only?: ItemStatus[] }) {
-  const { status = [] } = route.useSearch();
+export function Items({ jobId, isPending = false }: ItemsProps) {
+  const { status = isPending ? [...OPEN_STATUSES] : [] } = route.useSearch();
   const navigate = useNavigate({ from: "/jobs/$jobId" });
-  const query = useInfiniteQuery(itemsQuery(jobId, only ?? status));
+  const query = useInfiniteQuery(itemsQuery(jobId, status));
   const rows = query.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <div className={css.section}>
-      {!only && (
-        <Chips
-          label="Status"
-          chosen={status}
-          onChange={(chosen) =>
-            void navigate({
-              search: (now) => ({ ...now, status: chosen.length > 0 ? chosen : undefined }),
-              replace: true,
-            })
-          }
-          chips={ITEM_STATUSES.map((value) => ({ value: value as string, label: statusWord(value) }))}
-        />
-      )}
+      <Chips
+        label="Status"
+        chosen={status}
+        onChange={(chosen) =>
+          void navigate({
+            search: (now) => ({ ...now, status: chosen.length > 0 ? chosen : undefined }),
+            replace: true,
+          })
+        }
+        chips={ITEM_STATUSES.map((value) => ({ value: value as string, label: statusWord(value) }))}
+      />
+      <More
+        hasMore={query.hasPreviousPage}
+        isLoading={query.isFetchingPreviousPage}
+        onMore={() => void query.fetchPreviousPage()}
+      />
       <Loaded query={query} what="The items" loading={<SkeletonRows rows={8} height={32} />}>
         {() =>
           rows.length > 0 ? (
-            only ? (
+            isPending ? (
               <PendingTable rows={rows} />
             ) : (
-              <Table label="Items" columns={COLUMNS} rows={rows} rowKey={(row) => row.id} />
+              <ItemTable rows={rows} />
             )
           ) : query.hasNextPage ? null : (
-            <Empty title={only ? "Nothing is open" : status.length > 0 ? "No item has this status" : "No items yet"} />
+            <Empty
+              title={isPending ? "Nothing is open" : status.length > 0 ? "No item has this status" : "No items yet"}
+            />
           )
         }
       </Loaded>
@@ -75,4 +92,17 @@ export function Items({ jobId, only }: { jobId: string; only?: ItemStatus[] }) {
       />
     </div>
   );
+}
+
+function ItemTable({ rows }: { rows: ItemRow[] }) {
+  const navigate = useNavigate();
+  const keys = useListKeys({
+    group: "Items",
+    count: rows.length,
+    onOpen: (index) => {
+      const row = rows[index];
+      if (row) void navigate({ to: "/jobs/$jobId/items/$n", params: { jobId: row.jobId, n: row.id } });
+    },
+  });
+  return <Table label="Items" columns={COLUMNS} rows={rows} rowKey={(row) => row.id} rowProps={keys.rowProps} />;
 }

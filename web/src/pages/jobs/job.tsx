@@ -1,10 +1,14 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Suspense, useState } from "react";
 import { usePipeline } from "~/api/app";
+import { ribbonQuery } from "~/api/grid";
 import { countsOf, isOpen, type Job, jobQuery, rateOf } from "~/api/jobs";
 import { graphQuery, whyQuery } from "~/api/why";
 import { duration, exact, rate } from "~/format";
+import { RibbonBar } from "~/graph/ribbon-bar";
 import { jobTitle } from "~/jobs/job-line";
+import { type JobTab, partsOf } from "~/jobs/parts";
 import { useTopics } from "~/live";
 import { useCommands } from "~/shell/commands";
 import { Page } from "~/shell/page";
@@ -21,15 +25,23 @@ import { Items } from "./items";
 import css from "./jobs.module.css";
 import { Overview } from "./overview";
 import { Record } from "./record";
+import { JobTimeline } from "./timeline";
 
 const route = getRouteApi("/jobs/$jobId");
-const TABS = [
-  { key: "overview", label: "Overview" },
-  { key: "items", label: "Items" },
-  { key: "pending", label: "Pending" },
-  { key: "record", label: "Record" },
-] as const;
-type TabKey = (typeof TABS)[number]["key"];
+
+/** The tabs of a job; those of the package of its pipeline stand beside what they are most like. */
+function tabsOf(own: JobTab[]): { key: string; label: string }[] {
+  const after = (key: JobTab["after"]) => own.filter((tab) => tab.after === key);
+  return [
+    { key: "overview", label: "Overview" },
+    ...after("overview"),
+    { key: "items", label: "Items" },
+    { key: "pending", label: "Pending" },
+    { key: "timeline", label: "Timeline" },
+    ...after("timeline"),
+    { key: "record", label: "Record" },
+  ];
+}
 
 export default function JobPage() {
   const { jobId } = route.useParams();
@@ -47,15 +59,18 @@ export default function JobPage() {
       </Page>
     );
   }
-  return <ShownJob job={query.data} />;
+  return <ShownJob key={jobId} job={query.data} />;
 }
 
 function LoadingJob() {
   return (
     <div role="status" className="stack">
       <span className="only-heard">Loading</span>
+      <Skeleton width={160} height={22} />
       <Skeleton height={12} />
-      <Skeleton height={220} />
+      <Skeleton width={280} height={44} />
+      <Skeleton width="60%" height={24} />
+      <Skeleton width={464} height={100} />
     </div>
   );
 }
@@ -64,10 +79,14 @@ function ShownJob({ job }: { job: Job }) {
   const { tab = "overview" } = route.useSearch();
   const navigate = useNavigate({ from: "/jobs/$jobId" });
   const pipeline = usePipeline(job.pipeline);
-  const chosen: TabKey = TABS.some((each) => each.key === tab) ? (tab as TabKey) : "overview";
-  const show = (key: TabKey) => void navigate({ search: { tab: key }, replace: true });
+  const [wasOpen] = useState(isOpen(job));
+  const own = partsOf(job)?.tabs ?? [];
+  const tabs = tabsOf(own);
+  const chosen = tabs.find((each) => each.key === tab)?.key ?? "overview";
+  const shown = own.find((each) => each.key === chosen);
+  const show = (key: string) => void navigate({ search: { tab: key }, replace: true });
   useCommands(
-    TABS.map(({ key, label }, index) => ({
+    tabs.map(({ key, label }, index) => ({
       id: `job-tab-${key}`,
       title: `Show ${label.toLowerCase()}`,
       group: "Job",
@@ -94,17 +113,40 @@ function ShownJob({ job }: { job: Job }) {
         </>
       }
       actions={<JobActions job={job} noun={pipeline.noun} />}
+      wide={shown?.isWide}
     >
       <Header job={job} noun={pipeline.noun} />
-      {isOpen(job) && <Why jobId={job.id} />}
-      <Tabs label="Parts of the job" tabs={[...TABS]} value={chosen} onChange={show}>
+      {(wasOpen || isOpen(job)) && <Why jobId={job.id} />}
+      <Tabs label="Parts of the job" tabs={tabs} value={chosen} onChange={show}>
         {chosen === "overview" && <Overview job={job} />}
         {chosen === "items" && <Items jobId={job.id} />}
-        {chosen === "pending" && <Items jobId={job.id} only={["PROCESSING", "PENDING"]} />}
-        {chosen === "record" && <Record jobId={job.id} />}
+        {chosen === "pending" && <Items key="pending" jobId={job.id} isPending />}
+        {chosen === "timeline" && <JobTimeline job={job} />}
+        {chosen === "record" && <Record job={job} />}
+        {shown && (
+          <Suspense fallback={<Skeleton height={480} />}>
+            <shown.Content key={job.id} job={job} />
+          </Suspense>
+        )}
       </Tabs>
     </Page>
   );
+}
+
+const LARGE = 1000; // items: where in the job something happens matters more than how much
+const RIBBON_MS = 5000;
+
+function Progress({ job }: { job: Job }) {
+  const isLarge = job.counters.total > LARGE;
+  const { data } = useQuery({
+    ...ribbonQuery(job.id),
+    enabled: isLarge,
+    refetchInterval: job.state === "RUNNING" ? RIBBON_MS : false,
+  });
+  const counts = countsOf(job);
+  if (isLarge && data && data.slices.length > 0)
+    return <RibbonBar label="Items" slices={data.slices} counts={counts} />;
+  return <Bar counts={counts} large label="Items" />;
 }
 
 const COUNTERS = [
@@ -133,7 +175,7 @@ function Header({ job, noun }: { job: Job; noun: string }) {
             `, took ${duration((Date.parse(job.finishedAt) - Date.parse(job.startedAt)) / 1000)}`}
         </span>
       </div>
-      <Bar counts={countsOf(job)} large label="Items" />
+      <Progress job={job} />
       <div className={css.counts}>
         {COUNTERS.filter(([name]) => job.counters[name] > 0).map(([name, status, word]) => (
           <Link

@@ -1,16 +1,17 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useApp } from "~/api/app";
+import { useApp, useIsAdmin } from "~/api/app";
 import { foldedJobsQuery, type JobState, jobCountsQuery } from "~/api/jobs";
 import { exact } from "~/format";
-import { JobLine, JobsLine } from "~/jobs/job-line";
+import { JobLine, JobsLine, searchOfGroup } from "~/jobs/job-line";
 import { useTopics } from "~/live";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
-import { Field, Select } from "~/ui/field";
+import { Check, Field, Select } from "~/ui/field";
+import { Filters } from "~/ui/filters";
 import { List } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
@@ -27,8 +28,9 @@ export default function JobsPage() {
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const { pipelines } = useApp();
+  const isAdmin = useIsAdmin();
   useTopics("jobs");
-  const counts = useQuery(jobCountsQuery());
+  const counts = useQuery(jobCountsQuery(search.owner ? { userId: search.owner } : {}));
   const query = useInfiniteQuery(
     foldedJobsQuery(
       {
@@ -37,6 +39,7 @@ export default function JobsPage() {
         ...(search.from && { from: search.from }),
         ...(search.to && { to: search.to }),
         ...(search.q && { q: search.q }),
+        ...(search.owner && { userId: search.owner }),
       },
       search.each ?? false,
     ),
@@ -46,27 +49,32 @@ export default function JobsPage() {
   const searched = pages.reduce((sum, page) => sum + page.searched, 0);
   const isFiltered = Object.keys(search).length > 0;
   const open = (index: number) => {
-    const job = entries[index]?.job;
+    const { job, group } = entries[index] ?? {};
     if (job) void navigate({ to: "/jobs/$jobId", params: { jobId: job.id } });
+    else if (group) void navigate({ to: "/jobs", search: searchOfGroup(group) });
   };
   const keys = useListKeys({ group: "Jobs", count: entries.length, onOpen: open });
   const state = (search.state ?? []).filter((each): each is JobState => STATES.includes(each as JobState));
   return (
     <Page title="Jobs">
-      <div className={css.filters}>
-        <Chips
-          label="State"
-          chosen={state}
-          onChange={(chosen) => set({ state: chosen.length > 0 ? chosen : undefined })}
-          chips={STATES.map((value) => ({
-            value,
-            label: statusWord(value),
-            count: countWord(counts.data?.states[value.toLowerCase() as Lowercase<JobState>], counts.data?.exact),
-          }))}
-        />
+      <Filters
+        chips={
+          <Chips
+            label="State"
+            chosen={state}
+            onChange={(chosen) => set({ state: chosen.length > 0 ? chosen : undefined })}
+            chips={STATES.map((value) => ({
+              value,
+              label: statusWord(value),
+              count: countWord(counts.data?.states[value.toLowerCase() as Lowercase<JobState>], counts.data?.exact),
+            }))}
+          />
+        }
+        search={<SearchField key={search.q} value={search.q} onChange={(q) => set({ q })} />}
+        chosen={[search.pipeline, search.from, search.to, search.owner, search.each].filter(Boolean).length}
+      >
         <Select
           label="Pipeline"
-          hideLabel
           value={search.pipeline?.[0] ?? ""}
           onChange={(value) => set({ pipeline: value ? [value] : undefined })}
           options={[
@@ -74,8 +82,25 @@ export default function JobsPage() {
             ...pipelines.map((pipeline) => ({ value: pipeline.name, label: pipeline.title })),
           ]}
         />
-        <SearchField key={search.q} value={search.q} onChange={(q) => set({ q })} />
-      </div>
+        <DayField label="From" value={search.from} onChange={(from) => set({ from })} />
+        <DayField label="To" value={search.to} later={1} onChange={(to) => set({ to })} />
+        {isAdmin && (
+          <Select
+            label="Whose"
+            value={search.owner ?? "me"}
+            onChange={(value) => set({ owner: value === "me" ? undefined : value })}
+            options={[
+              { value: "me", label: "Mine" },
+              { value: "all", label: "Everybody's" },
+            ]}
+          />
+        )}
+        <Check
+          label="Also jobs of one item one by one"
+          checked={search.each ?? false}
+          onChange={(event) => set({ each: event.currentTarget.checked || undefined })}
+        />
+      </Filters>
       <Loaded query={query} what="The jobs" loading={<SkeletonRows rows={8} height={56} />}>
         {() =>
           entries.length > 0 ? (
@@ -92,7 +117,7 @@ export default function JobsPage() {
               title="No job matches"
               actions={<Button onClick={() => void navigate({ search: {} })}>Drop the filter</Button>}
             >
-              {plural(searched, "job")} were looked at.
+              {plural(searched, "job")} {searched === 1 ? "was" : "were"} looked at.
             </Empty>
           ) : (
             <Empty title="No jobs yet">
@@ -117,11 +142,36 @@ function countWord(count: number | undefined, isExact: boolean | undefined): str
   return isExact ? exact(count) : `${exact(count)}+`;
 }
 
+interface DayFieldProps {
+  label: string;
+  value: string | undefined;
+  /** Days to the instant in the URL: the last day counts as a whole. */
+  later?: number;
+  onChange: (value: string | undefined) => void;
+}
+
+/** A day of this place; the URL has the instant, as links to an hour do. */
+function DayField({ label, value, later = 0, onChange }: DayFieldProps) {
+  const instantOf = (day: string) => {
+    const time = new Date(`${day}T00:00:00`);
+    time.setDate(time.getDate() + later);
+    return time.toISOString();
+  };
+  const shown = value && new Date(Date.parse(value) - later).toLocaleDateString("sv"); // a millisecond before: that day
+  return (
+    <Field
+      label={label}
+      type="date"
+      value={shown ?? ""}
+      onChange={({ currentTarget: { value: day } }) => onChange(day ? instantOf(day) : undefined)}
+    />
+  );
+}
+
 /** The text goes into the URL when it is complete: by Enter, or when the field is left. */
 function SearchField({ value, onChange }: { value: string | undefined; onChange: (q: string | undefined) => void }) {
   return (
     <form
-      className={css.search}
       onSubmit={(event) => {
         event.preventDefault();
         onChange(String(new FormData(event.currentTarget).get("q")).trim() || undefined);

@@ -1,15 +1,22 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useApp } from "~/api/app";
+import type { Schema } from "~/api/client";
+import { type LetterGroup, lettersSummaryQuery } from "~/api/dead-letters";
 import type { Job } from "~/api/jobs";
+import { auditQuery, ofJob } from "~/api/record";
 import { graphQuery } from "~/api/why";
+import { exact } from "~/format";
 import { StepGraph } from "~/graph/step-graph";
 import { Loaded } from "~/shell/trouble";
+import { Facts } from "~/ui/facts";
+import { Section } from "~/ui/section";
 import { Skeleton } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { sentence } from "~/words";
 import css from "./jobs.module.css";
 
-/** The step graph, the last error and the facts of a job. */
+/** The step graph, the facts of a job, the last error, what failed and who did what. */
 export function Overview({ job }: { job: Job }) {
   const graph = useQuery(graphQuery(job.id));
   return (
@@ -17,6 +24,15 @@ export function Overview({ job }: { job: Job }) {
       <Loaded query={graph} what="The steps" loading={<Skeleton height={104} />}>
         {({ steps }) => <StepGraph label="Steps of the job" steps={steps} />}
       </Loaded>
+      <Facts
+        facts={[
+          ["Key", job.key],
+          ["File", job.file],
+          ["Priority", job.priority ? String(job.priority) : null],
+          ["Submitted from", job.ip],
+          ["About it", job.meta && Object.keys(job.meta).length > 0 ? JSON.stringify(job.meta) : null],
+        ]}
+      />
       {job.lastError && (
         <p>
           <strong>Last error</strong> in {job.lastError.step}, attempt {job.lastError.attempt},{" "}
@@ -26,31 +42,63 @@ export function Overview({ job }: { job: Job }) {
           </Link>
         </p>
       )}
-      <dl className={css.facts}>
-        {facts(job).map(([name, value]) => (
-          <Fact key={name} name={name} value={value} />
-        ))}
-      </dl>
+      <Happened job={job} />
     </div>
   );
 }
 
-function facts(job: Job): [string, string][] {
-  const found: [string, string | null][] = [
-    ["Key", job.key],
-    ["File", job.file],
-    ["Priority", job.priority ? String(job.priority) : null],
-    ["Submitted from", job.ip],
-    ["About it", job.meta && Object.keys(job.meta).length > 0 ? JSON.stringify(job.meta) : null],
-  ];
-  return found.filter((fact): fact is [string, string] => Boolean(fact[1]));
-}
+const SHOWN = 5;
 
-function Fact({ name, value }: { name: string; value: string }) {
+/** What failed, in groups of the same reason, and who did what; drawn together, so that nothing moves. */
+function Happened({ job }: { job: Job }) {
+  const where = ofJob(job, useApp().me);
+  const hasFailures = job.counters.error > 0;
+  const letters = useQuery({ ...lettersSummaryQuery({ ...where, by: "step,reason" }), enabled: hasFailures });
+  const audit = useInfiniteQuery(auditQuery({ ...where, pageSize: SHOWN }));
+  if ((hasFailures && letters.isPending) || audit.isPending) return null;
+  const groups = hasFailures ? (letters.data?.groups ?? []) : [];
   return (
     <>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
+      {groups.length > 0 && <Failures job={job} groups={groups} />}
+      {audit.data && <LastActions job={job} page={audit.data.pages[0]!} />}
     </>
+  );
+}
+
+function Failures({ job, groups }: { job: Job; groups: LetterGroup[] }) {
+  return (
+    <Section title="What failed">
+      <ul className={css.groups}>
+        {groups.slice(0, SHOWN).map((group) => (
+          <li key={`${group.step} ${group.reason}`}>
+            <strong>{exact(group.count)}</strong> in {group.step}: {sentence(group.reason ?? "no reason was given")}
+          </li>
+        ))}
+      </ul>
+      <Link to="/jobs/$jobId" params={{ jobId: job.id }} search={{ tab: "items", status: ["ERROR"] }}>
+        {groups.length > SHOWN ? `${groups.length - SHOWN} more reasons, and the items` : "Show the items"}
+      </Link>
+    </Section>
+  );
+}
+
+function LastActions({ job, page }: { job: Job; page: Schema<"AuditPage"> }) {
+  if (page.audit.length === 0) return null;
+  return (
+    <Section title="Who did what">
+      <ul className={css.groups}>
+        {page.audit.map((row) => (
+          <li key={row.id}>
+            {row.actor}: {row.action.replaceAll("_", " ")}
+            {row.itemId && ` ${row.itemId}`}, <Time value={row.at} />
+          </li>
+        ))}
+      </ul>
+      {page.next && (
+        <Link to="/jobs/$jobId" params={{ jobId: job.id }} search={{ tab: "record" }}>
+          The whole record
+        </Link>
+      )}
+    </Section>
   );
 }

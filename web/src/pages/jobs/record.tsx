@@ -1,8 +1,12 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useApp } from "~/api/app";
 import type { Schema } from "~/api/client";
-import { attemptsQuery, auditQuery } from "~/api/record";
+import type { Job } from "~/api/jobs";
+import { attemptsQuery, auditQuery, type OfJob, ofJob, wholeRecord } from "~/api/record";
 import { duration } from "~/format";
+import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
+import { Button } from "~/ui/button";
 import { type Column, Table } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
@@ -10,21 +14,22 @@ import { Pill } from "~/ui/pill";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import css from "./jobs.module.css";
+import { recordCsv } from "./record-csv";
 
 const AUDIT: Column<Schema<"AuditRow">>[] = [
-  { key: "at", title: "When", cell: (row) => <Time value={row.at} /> },
-  { key: "actor", title: "Who", cell: (row) => row.actor },
-  { key: "action", title: "What", cell: (row) => row.action.replaceAll("_", " ") },
+  { key: "at", title: "When", isClear: true, cell: (row) => <Time value={row.at} /> },
+  { key: "actor", title: "Who", isClear: true, cell: (row) => row.actor },
+  { key: "action", title: "What", isClear: true, cell: (row) => row.action.replaceAll("_", " ") },
   { key: "item", title: "Item", number: true, cell: (row) => row.itemId ?? "" },
-  { key: "detail", title: "Detail", cell: (row) => (row.detail ? JSON.stringify(row.detail) : "") },
+  { key: "detail", title: "Detail", isClear: true, cell: (row) => (row.detail ? JSON.stringify(row.detail) : "") },
 ];
 
 const ATTEMPTS: Column<Schema<"Attempt">>[] = [
-  { key: "at", title: "Ended", cell: (row) => <Time value={row.endedAt} /> },
+  { key: "at", title: "Ended", isClear: true, cell: (row) => <Time value={row.endedAt} /> },
   { key: "item", title: "Item", number: true, cell: (row) => row.itemId },
-  { key: "step", title: "Step", cell: (row) => row.step },
+  { key: "step", title: "Step", isClear: true, cell: (row) => row.step },
   { key: "attempt", title: "Attempt", number: true, cell: (row) => row.attempt },
-  { key: "outcome", title: "Outcome", cell: (row) => <Pill status={row.outcome} /> },
+  { key: "outcome", title: "Outcome", isClear: true, cell: (row) => <Pill status={row.outcome} /> },
   {
     key: "took",
     title: "Took",
@@ -32,18 +37,26 @@ const ATTEMPTS: Column<Schema<"Attempt">>[] = [
     cell: (row) => duration((Date.parse(row.endedAt) - Date.parse(row.startedAt)) / 1000),
   },
   { key: "worker", title: "Worker", cell: (row) => row.worker },
-  { key: "reason", title: "Reason", cell: (row) => <span className="cut">{row.reason ?? ""}</span> },
+  { key: "reason", title: "Reason", isClear: true, cell: (row) => <span className="cut">{row.reason ?? ""}</span> },
 ];
 
 /** Who did what with the job, and every attempt of its tasks. */
-export function Record({ jobId }: { jobId: string }) {
-  const audit = useInfiniteQuery(auditQuery({ jobId }));
-  const attempts = useInfiniteQuery(attemptsQuery({ jobId }));
+export function Record({ job }: { job: Job }) {
+  const where = ofJob(job, useApp().me);
+  const audit = useInfiniteQuery(auditQuery(where));
+  const attempts = useInfiniteQuery(attemptsQuery(where));
   if (audit.isPending || attempts.isPending) return <SkeletonRows rows={6} height={32} />; // both at once: nothing moves
   const done = audit.data?.pages.flatMap((page) => page.audit) ?? [];
   const tried = attempts.data?.pages.flatMap((page) => page.attempts) ?? [];
   return (
     <div className={css.section}>
+      <RecordFiles
+        where={where}
+        onPrint={async () => {
+          await loadAll(audit);
+          await loadAll(attempts);
+        }}
+      />
       <h2>Actions</h2>
       <Loaded query={audit} what="The actions" loading={<SkeletonRows rows={3} height={32} />}>
         {() =>
@@ -81,4 +94,57 @@ export function Record({ jobId }: { jobId: string }) {
       />
     </div>
   );
+}
+
+interface Pages {
+  hasNextPage: boolean;
+  fetchNextPage: () => Promise<Pages>;
+}
+
+const MOST_PRINTED = 50; // pages of a list
+
+async function loadAll(query: Pages): Promise<void> {
+  let now = query;
+  for (let page = 0; page < MOST_PRINTED && now.hasNextPage; page++) now = await now.fetchNextPage();
+}
+
+/** The record on paper or as a file: complete, not only what is loaded. */
+function RecordFiles({ where, onPrint }: { where: OfJob; onPrint: () => Promise<void> }) {
+  const print = useMutation({
+    mutationFn: onPrint,
+    onSuccess: () => setTimeout(() => globalThis.print()), // after the rows are drawn
+    onError: (error) => toast(error.message),
+  });
+  const save = useMutation({
+    mutationFn: async (format: "json" | "csv") => {
+      const record = await wholeRecord(where);
+      saveFile(
+        `job-${where.jobId}-record.${format}`,
+        format === "json" ? JSON.stringify(record, null, 2) : recordCsv(record),
+      );
+      if (record.isCut) toast("It has the newest 20,000 entries of each list.");
+    },
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <div className="row">
+      <Button busy={print.isPending} onClick={() => print.mutate()}>
+        Print
+      </Button>
+      <Button busy={save.isPending} onClick={() => save.mutate("json")}>
+        JSON
+      </Button>
+      <Button busy={save.isPending} onClick={() => save.mutate("csv")}>
+        CSV
+      </Button>
+    </div>
+  );
+}
+
+function saveFile(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text]));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href));
 }

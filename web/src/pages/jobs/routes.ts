@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
 import { root } from "~/root";
-import { flag, oneOf, search, text, texts } from "~/search";
+import { flag, search, text, texts, whole } from "~/search";
 import type { RailEntry } from "~/shell/rail";
 
 export const routes = [
@@ -14,11 +14,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/jobs/$jobId",
-    validateSearch: search({
-      tab: oneOf("overview", "grid", "items", "pending", "timeline", "exports", "record"),
-      status: texts,
-      item: text,
-    }),
+    validateSearch: search({ tab: text, status: texts, q: text, sort: text, row: whole }),
     component: lazyRouteComponent(() => import("./job")),
   }),
   createRoute({

@@ -9,18 +9,19 @@ import css from "./ops.module.css";
 type Attempt = Schema<"Attempt">;
 
 const COLUMNS: Column<Attempt>[] = [
-  { key: "at", title: "Ended", cell: (row) => <Time value={row.endedAt} /> },
-  { key: "outcome", title: "Outcome", cell: (row) => <Pill status={row.outcome} /> },
+  { key: "at", title: "Ended", isClear: true, cell: (row) => <Time value={row.endedAt} /> },
+  { key: "outcome", title: "Outcome", isClear: true, cell: (row) => <Pill status={row.outcome} /> },
   {
     key: "item",
     title: "Item",
+    isClear: true,
     cell: (row) => (
       <Link to="/jobs/$jobId/items/$n" params={{ jobId: row.jobId, n: row.itemId }} className="nowrap">
         {row.itemId} of job {row.jobId}
       </Link>
     ),
   },
-  { key: "step", title: "Step", cell: (row) => `${row.pipeline}.${row.step}` },
+  { key: "step", title: "Step", isClear: true, cell: (row) => `${row.pipeline}.${row.step}` },
   { key: "attempt", title: "Attempt", number: true, cell: (row) => row.attempt },
   {
     key: "took",
@@ -35,6 +36,7 @@ const COLUMNS: Column<Attempt>[] = [
   {
     key: "reason",
     title: "Reason",
+    isClear: true,
     cell: (row) => <span className={css.detail}>{[row.errorClass, row.reason].filter(Boolean).join(": ")}</span>,
   },
 ];

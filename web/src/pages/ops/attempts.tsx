@@ -5,13 +5,13 @@ import { attemptsQuery } from "~/api/record";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
+import { Filters } from "~/ui/filters";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import { statusWord } from "~/words";
 import { AttemptTable } from "./attempt-table";
 import { FilterField } from "./filter-field";
-import css from "./ops.module.css";
 import { OpsPage, useWhose } from "./ops-page";
 
 type Outcome = Schema<"Attempt">["outcome"];
@@ -38,17 +38,27 @@ export default function AttemptsPage() {
   const rows = query.data?.pages.flatMap((page) => page.attempts) ?? [];
   return (
     <OpsPage title="Attempts" subtitle="Every run of a task, the newest first.">
-      <div className={css.filters}>
-        <Chips
-          label="Outcome"
-          chips={OUTCOMES.map((value) => ({ value, label: statusWord(value) }))}
-          chosen={outcome ? [outcome] : []}
-          onChange={(chosen) => set({ outcome: chosen.at(-1) })}
-        />
+      <Filters
+        chips={
+          <Chips
+            label="Outcome"
+            chips={OUTCOMES.map((value) => ({ value, label: statusWord(value) }))}
+            chosen={outcome ? [outcome] : []}
+            onChange={(chosen) => set({ outcome: chosen.at(-1) })}
+          />
+        }
+        chosen={[search.step, search.worker, search.class].filter(Boolean).length}
+      >
         <FilterField label="Step" value={search.step} onChange={(step) => set({ step })} />
         <FilterField label="Worker" value={search.worker} onChange={(worker) => set({ worker })} />
         <FilterField label="Class of error" value={search.class} onChange={(value) => set({ class: value })} />
-      </div>
+      </Filters>
+      {(search.from || search.to) && (
+        <p className="row">
+          <span>Ended {timeWords(search)}.</span>
+          <Button onClick={() => set({ from: undefined, to: undefined })}>At any time</Button>
+        </p>
+      )}
       <Loaded query={query} what="The attempts" loading={<SkeletonRows rows={10} height={32} />}>
         {() =>
           rows.length > 0 ? (
@@ -70,4 +80,13 @@ export default function AttemptsPage() {
       />
     </OpsPage>
   );
+}
+
+/** "from 10:01 to 10:02 on 1 Jan 2026", in local time. */
+function timeWords({ from, to }: { from?: string; to?: string }): string {
+  const words = (time: string) => {
+    const at = new Date(time);
+    return Number.isNaN(at.getTime()) ? time : at.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  };
+  return [from && `since ${words(from)}`, to && `before ${words(to)}`].filter(Boolean).join(" and ");
 }

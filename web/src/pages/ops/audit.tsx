@@ -5,6 +5,7 @@ import { auditQuery } from "~/api/record";
 import { exact } from "~/format";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
+import { Filters } from "~/ui/filters";
 import { type Column, Table } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
@@ -18,9 +19,14 @@ import { OpsPage, useWhose } from "./ops-page";
 const route = getRouteApi("/ops/audit");
 
 const COLUMNS: Column<Schema<"AuditRow">>[] = [
-  { key: "at", title: "When", cell: (row) => <Time value={row.at} /> },
-  { key: "actor", title: "Who", cell: (row) => row.actor },
-  { key: "action", title: "What", cell: (row) => <span className="nowrap">{row.action.replaceAll("_", " ")}</span> },
+  { key: "at", title: "When", isClear: true, cell: (row) => <Time value={row.at} /> },
+  { key: "actor", title: "Who", isClear: true, cell: (row) => row.actor },
+  {
+    key: "action",
+    title: "What",
+    isClear: true,
+    cell: (row) => <span className="nowrap">{row.action.replaceAll("_", " ")}</span>,
+  },
   { key: "owner", title: "Owner", cell: (row) => row.owner ?? "" },
   {
     key: "job",
@@ -33,7 +39,12 @@ const COLUMNS: Column<Schema<"AuditRow">>[] = [
         </Link>
       ),
   },
-  { key: "detail", title: "Detail", cell: (row) => <span className={css.detail}>{detailWords(row.detail)}</span> },
+  {
+    key: "detail",
+    title: "Detail",
+    isClear: true,
+    cell: (row) => <span className={css.detail}>{detailWords(row.detail)}</span>,
+  },
 ];
 
 export default function AuditPage() {
@@ -55,14 +66,14 @@ export default function AuditPage() {
   const searched = pages.reduce((sum, page) => sum + page.searched, 0);
   return (
     <OpsPage title="Audit" subtitle="Who changed what, the newest first.">
-      <div className={css.filters}>
+      <Filters>
         <FilterField label="Who" value={search.actor} onChange={(actor) => set({ actor })} />
         <FilterField
           label="What, as pause_queue"
           value={search.action}
           onChange={(action) => set({ action: action?.replaceAll(" ", "_") })}
         />
-      </div>
+      </Filters>
       <Loaded query={query} what="The record" loading={<SkeletonRows rows={10} height={32} />}>
         {() =>
           rows.length > 0 ? (

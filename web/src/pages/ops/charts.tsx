@@ -1,14 +1,27 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense } from "react";
-import { depthSeriesQuery, seriesQuery } from "~/api/ops";
+import { depthSeriesQuery, type Series, seriesQuery } from "~/api/ops";
 import { clock, duration, short } from "~/format";
 import { Loaded } from "~/shell/trouble";
 import { type Column, Table } from "~/ui/list";
 import { Skeleton } from "~/ui/skeleton";
-import { STATUSES, type StatusName, statusWord } from "~/words";
+import { plural, STATUSES, type StatusName, statusWord } from "~/words";
 import css from "./ops.module.css";
-import { byErrorClass, byOutcome, depths, type Lines, slowest } from "./series";
+import {
+  attemptsIn,
+  byErrorClass,
+  byMinute,
+  byOutcome,
+  depths,
+  durations,
+  type Lines,
+  minutesIn,
+  type Range,
+  searchOf,
+  wholeRange,
+  within,
+} from "./series";
 
 const Chart = lazy(() => import("./chart"));
 const COLOURS = [
@@ -19,40 +32,49 @@ const COLOURS = [
   "--throttle-solid",
   "--error-solid",
 ];
-const TABLE_ROWS = 12;
+const ERROR_COLOURS = ["--error-solid", "--throttle-solid", "--pause-solid", "--wait-solid"];
 const HEIGHT = 232; // of a chart with its legend: nothing moves when it comes
 
+interface ChartsProps {
+  asTable: boolean;
+  range: Range | undefined;
+  onRange: (range: Range | undefined) => void;
+}
+
 /** Four charts of the last hour, or their numbers as tables. */
-export function Charts({ asTable }: { asTable: boolean }) {
+export function Charts(view: ChartsProps) {
   const series = useQuery(seriesQuery);
   const depth = useQuery(depthSeriesQuery);
-  const loading = <Skeleton height={HEIGHT} />;
+  const loading = (title: string) => (
+    <div className={css.chart}>
+      <div className={css.head}>
+        <h3>{title}</h3>
+      </div>
+      <Skeleton height={HEIGHT} />
+    </div>
+  );
   return (
     <div className={css.charts}>
-      <Loaded
-        query={series}
-        what="The attempts"
-        loading={<Figures titles={["Attempts per minute"]}>{loading}</Figures>}
-      >
+      <Loaded query={series} what="The attempts" loading={loading("Attempts per minute")}>
         {(data) => (
           <Figure
+            {...view}
             title="Attempts per minute"
             data={byOutcome(data)}
-            asTable={asTable}
             shown={short}
             named={statusWord}
             coloured={outcomeColour}
             none="No attempt has ended in the last hour."
-            link={<Link to="/ops/attempts">These attempts</Link>}
+            link={<Attempts series={data} range={view.range} noun="attempt" />}
           />
         )}
       </Loaded>
-      <Loaded query={depth} what="The depth" loading={<Figures titles={["Waiting tasks"]}>{loading}</Figures>}>
+      <Loaded query={depth} what="The depth" loading={loading("Waiting tasks")}>
         {(data) => (
           <Figure
+            {...view}
             title="Waiting tasks"
             data={depths(data)}
-            asTable={asTable}
             shown={short}
             none={
               data.at.length === 0
@@ -63,35 +85,30 @@ export function Charts({ asTable }: { asTable: boolean }) {
           />
         )}
       </Loaded>
-      <Loaded
-        query={series}
-        what="The durations"
-        loading={<Figures titles={["95 of 100 attempts end within"]}>{loading}</Figures>}
-      >
+      <Loaded query={series} what="The durations" loading={loading("How long attempts take")}>
         {(data) => (
           <Figure
-            title="95 of 100 attempts end within"
-            data={slowest(data)}
-            asTable={asTable}
+            {...view}
+            title="How long attempts take"
+            note="p50: half of them take less; p95: 95 of 100 do."
+            data={durations(data)}
             shown={(seconds) => (seconds === 0 ? "0" : duration(seconds))}
-            none="No attempt has ended in the last hour."
+            coloured={(_, index) => COLOURS[Math.floor(index / 2)]!}
+            none="No attempt has succeeded in the last hour."
+            link={<Attempts series={data} range={view.range} noun="successful attempt" outcome="DONE" />}
           />
         )}
       </Loaded>
-      <Loaded query={series} what="The errors" loading={<Figures titles={["Errors per minute"]}>{loading}</Figures>}>
+      <Loaded query={series} what="The errors" loading={loading("Errors per minute")}>
         {(data) => (
           <Figure
+            {...view}
             title="Errors per minute"
             data={byErrorClass(data)}
-            asTable={asTable}
             shown={short}
-            coloured={(_, index) => ["--error-solid", "--throttle-solid", "--pause-solid", "--wait-solid"][index % 4]!}
+            coloured={(_, index) => ERROR_COLOURS[index % ERROR_COLOURS.length]!}
             none="No attempt has failed in the last hour."
-            link={
-              <Link to="/ops/attempts" search={{ outcome: "ERROR" }}>
-                These errors
-              </Link>
-            }
+            link={<Attempts series={data} range={view.range} noun="error" outcome="ERROR" />}
           />
         )}
       </Loaded>
@@ -99,21 +116,29 @@ export function Charts({ asTable }: { asTable: boolean }) {
   );
 }
 
-function Figures({ titles, children }: { titles: string[]; children: ReactNode }) {
-  return titles.map((title) => (
-    <div key={title} className={css.chart}>
-      <div className={css.head}>
-        <h3>{title}</h3>
-      </div>
-      {children}
-    </div>
-  ));
+interface AttemptsProps {
+  series: Series;
+  range: Range | undefined;
+  noun: string;
+  outcome?: string;
 }
 
-interface FigureProps {
+/** "These 214 attempts": those of the chosen time, or of the hour. */
+function Attempts({ series, range, noun, outcome }: AttemptsProps) {
+  const time = range ?? wholeRange(series);
+  const count = time ? attemptsIn(series, time, outcome) : 0;
+  if (!time || count === 0) return null;
+  return (
+    <Link to="/ops/attempts" search={{ ...searchOf(time), ...(outcome && { outcome }) }}>
+      {count === 1 ? `This ${noun}` : `These ${plural(count, noun)}`}
+    </Link>
+  );
+}
+
+interface FigureProps extends ChartsProps {
   title: string;
+  note?: string;
   data: Lines;
-  asTable: boolean;
   shown: (value: number) => string;
   named?: (name: string) => string;
   coloured?: (name: string, index: number) => string;
@@ -121,7 +146,7 @@ interface FigureProps {
   link?: ReactNode;
 }
 
-function Figure({ title, data, asTable, shown, named = String, coloured, none, link }: FigureProps) {
+function Figure({ title, note, data, asTable, shown, named = String, coloured, none, link, ...view }: FigureProps) {
   const names = data.lines.map((line) => named(line.name));
   const colours = data.lines.map((line, index) => coloured?.(line.name, index) ?? COLOURS[index % COLOURS.length]!);
   return (
@@ -133,13 +158,14 @@ function Figure({ title, data, asTable, shown, named = String, coloured, none, l
         <h3>{title}</h3>
         {link}
       </div>
+      {note && data.lines.length > 0 && <p className={css.side}>{note}</p>}
       {data.lines.length === 0 ? (
         <p className={css.quiet}>{none}</p>
       ) : asTable ? (
-        <Numbers title={title} data={data} names={names} shown={shown} />
+        <Numbers title={title} data={byMinute(within(data, view.range))} names={names} shown={shown} />
       ) : (
         <Suspense fallback={<Skeleton height={HEIGHT} />}>
-          <Chart data={data} colours={colours} names={names} shown={shown} />
+          <Chart data={data} colours={colours} names={names} shown={shown} {...view} />
         </Suspense>
       )}
     </figure>
@@ -164,12 +190,17 @@ interface NumbersProps {
 }
 
 function Numbers({ title, data, names, shown }: NumbersProps) {
-  const rows = data.times
-    .map((time, index) => ({ time, index }))
-    .slice(-TABLE_ROWS)
-    .reverse();
+  const rows = data.times.map((time, index) => ({ time, index })).reverse();
   const columns: Column<(typeof rows)[number]>[] = [
-    { key: "time", title: "Time", cell: ({ time }) => clock(new Date(time * 1000)) },
+    {
+      key: "time",
+      title: "Time",
+      cell: ({ time }) => (
+        <Link to="/ops/attempts" search={searchOf(minutesIn(time, time))} title="The attempts of this minute">
+          {clock(new Date(time * 1000))}
+        </Link>
+      ),
+    },
     ...data.lines.map(
       (line, each): Column<(typeof rows)[number]> => ({
         key: line.name,
@@ -182,7 +213,11 @@ function Numbers({ title, data, names, shown }: NumbersProps) {
       }),
     ),
   ];
-  return <Table label={title} columns={columns} rows={rows} rowKey={({ time }) => String(time)} />;
+  return (
+    <div className={css.numbersOf}>
+      <Table label={title} columns={columns} rows={rows} rowKey={({ time }) => String(time)} />
+    </div>
+  );
 }
 
 function outcomeColour(name: string): string {

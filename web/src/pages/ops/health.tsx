@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useIsAdmin } from "~/api/app";
 import { type Level, type Overview, overviewQuery } from "~/api/ops";
-import { exact, rate } from "~/format";
+import { clock, exact, rate } from "~/format";
 import { useTopics } from "~/live";
 import { useCommands } from "~/shell/commands";
 import { Loaded } from "~/shell/trouble";
@@ -11,27 +11,51 @@ import { Amount } from "~/ui/amount";
 import { Button } from "~/ui/button";
 import { classes } from "~/ui/classes";
 import { Prose } from "~/ui/prose";
+import { Section } from "~/ui/section";
 import { Shape, type ShapeName } from "~/ui/shape";
-import { SkeletonRows } from "~/ui/skeleton";
+import { Skeleton } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { plural, sentence } from "~/words";
 import { Charts } from "./charts";
 import css from "./ops.module.css";
 import { OpsPage, useWhose } from "./ops-page";
+import { type Range, rangeOf, searchOf } from "./series";
 
 const route = getRouteApi("/ops");
 const SHAPES: Record<Level, ShapeName> = { OK: "check", WARN: "gauge", FAIL: "octagon" };
 const WORDS: Record<Level, string> = { OK: "Yes", WARN: "Look at it", FAIL: "Act now" };
 
 export default function HealthPage() {
-  const { table } = route.useSearch();
+  const { table, ...chosen } = route.useSearch();
+  const range = rangeOf(chosen);
   const navigate = useNavigate({ from: "/ops" });
   const isAdmin = useIsAdmin();
   useTopics("overview");
   const query = useQuery(overviewQuery(useWhose()));
-  const toggle = () => void navigate({ search: table ? {} : { table: true }, replace: true });
+  const toggle = () => void navigate({ search: (now) => ({ ...now, table: table ? undefined : true }), replace: true });
+  const setRange = (next: Range | undefined) =>
+    void navigate({
+      search: (now) => ({ ...now, from: undefined, to: undefined, ...(next && searchOf(next)) }),
+      replace: range !== undefined,
+      resetScroll: false,
+    });
   useCommands(
-    isAdmin ? [{ id: "charts-table", title: "Charts as tables or back", group: "Health", keys: "t", run: toggle }] : [],
+    isAdmin
+      ? [
+          { id: "charts-table", title: "Charts as tables or back", group: "Health", keys: "t", run: toggle },
+          ...(range
+            ? [
+                {
+                  id: "charts-hour",
+                  title: "The whole hour",
+                  group: "Health",
+                  keys: "Escape",
+                  run: () => setRange(undefined),
+                },
+              ]
+            : []),
+        ]
+      : [],
   );
   return (
     <OpsPage
@@ -53,22 +77,51 @@ export default function HealthPage() {
         )
       }
     >
-      <Loaded query={query} what="The state of the system" loading={<SkeletonRows rows={2} height={120} />}>
+      <Loaded query={query} what="The state of the system" loading={<LoadingHealth />}>
         {(overview) => (
           <>
             <Verdict health={overview.health} />
             <Numbers overview={overview} isAdmin={isAdmin} />
             {isAdmin && (
-              <section className={css.section} aria-labelledby="hour">
-                <h2 id="hour">The last hour</h2>
-                <Charts asTable={table ?? false} />
-              </section>
+              <Section
+                title={range ? rangeWords(range) : "The last hour"}
+                beside={
+                  range ? (
+                    <Button shortcut="Esc" onClick={() => setRange(undefined)}>
+                      Show the whole hour
+                    </Button>
+                  ) : (
+                    !table && <span className="muted">Drag over a chart to zoom in, or click a minute.</span>
+                  )
+                }
+              >
+                <Charts asTable={table ?? false} range={range} onRange={setRange} />
+              </Section>
             )}
           </>
         )}
       </Loaded>
     </OpsPage>
   );
+}
+
+function LoadingHealth() {
+  return (
+    <div role="status" className="stack">
+      <span className="only-heard">Loading</span>
+      <Skeleton height={144} />
+      <div className={css.numbers}>
+        {["waiting", "running", "rate", "failed", "workers"].map((name) => (
+          <Skeleton key={name} height={84} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function rangeWords({ from, to }: Range): string {
+  const [first, end] = [clock(new Date(from * 1000)), clock(new Date(to * 1000))];
+  return to - from <= 60 ? `The minute ${first}` : `From ${first} to ${end}`;
 }
 
 function Verdict({ health }: { health: Overview["health"] }) {

@@ -9,19 +9,20 @@ import { Amount } from "~/ui/amount";
 import { type Column, Table } from "~/ui/list";
 import { Empty } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
+import { Section } from "~/ui/section";
 import { SkeletonRows } from "~/ui/skeleton";
 import { plural } from "~/words";
-import css from "./ops.module.css";
 import { OpsPage, useWhose } from "./ops-page";
 import { percent } from "./worker-words";
 
 type Lane = Schema<"Lane">;
 
 const LANES: Column<Lane>[] = [
-  { key: "owner", title: "Owner", cell: (lane) => lane.owner },
+  { key: "owner", title: "Owner", isClear: true, cell: (lane) => lane.owner },
   {
     key: "job",
     title: "Work",
+    isClear: true,
     cell: (lane) => (
       <span className="row">
         {lane.jobId ? (
@@ -45,8 +46,8 @@ const LANES: Column<Lane>[] = [
   { key: "running", title: "Running", number: true, cell: (lane) => exact(lane.running) },
 ];
 
-export const OWNERS: Column<OwnerShare>[] = [
-  { key: "owner", title: "Owner", cell: (owner) => owner.owner },
+const OWNERS: Column<OwnerShare>[] = [
+  { key: "owner", title: "Owner", isClear: true, cell: (owner) => owner.owner },
   { key: "weight", title: "Weight", number: true, cell: (owner) => owner.weight },
   { key: "ready", title: "Waiting", number: true, cell: (owner) => <Amount value={owner.ready} /> },
   { key: "running", title: "Running", number: true, cell: (owner) => exact(owner.running) },
@@ -82,16 +83,14 @@ export default function LanesPage() {
           ) : (
             <>
               {owners.length > 0 && (
-                <section className={css.section} aria-labelledby="owners">
-                  <h2 id="owners">Owners</h2>
+                <Section title="Owners">
                   <Table label="Shares of owners" columns={OWNERS} rows={owners} rowKey={(owner) => owner.owner} />
                   {ownerCount > owners.length && (
                     <p className="muted">Those with the most work, of {plural(ownerCount, "owner")} with work.</p>
                   )}
-                </section>
+                </Section>
               )}
-              <section className={css.section} aria-labelledby="lanes">
-                <h2 id="lanes">Lanes</h2>
+              <Section title="Lanes">
                 <Table
                   label="Lanes with work"
                   columns={LANES}
@@ -100,7 +99,7 @@ export default function LanesPage() {
                     `${lane.owner} ${lane.jobId} ${lane.priority} ${lane.limitName} ${lane.limitKey} ${lane.paused}`
                   }
                 />
-              </section>
+              </Section>
             </>
           )
         }

@@ -5,9 +5,9 @@ import { duration, exact } from "~/format";
 import { Loaded } from "~/shell/trouble";
 import { type Column, Table } from "~/ui/list";
 import { More } from "~/ui/more";
+import { Section } from "~/ui/section";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
-import css from "./ops.module.css";
 import { OpsPage } from "./ops-page";
 
 type Key = Pick<Schema<"LimitKey">, "waiting" | "slots" | "wanted" | "workers" | "holdS" | "startsAt" | "seenAt">;
@@ -23,15 +23,18 @@ const USE: Column<Key>[] = [
 ];
 
 const LIMITS: Column<Schema<"LimitKey">>[] = [
-  { key: "name", title: "Limit", cell: (row) => row.name },
+  { key: "name", title: "Limit", isClear: true, cell: (row) => row.name },
   { key: "key", title: "Key", cell: (row) => row.key || <span className="muted">all</span> },
   ...USE,
 ];
 
-const HOSTS: Column<Schema<"HostInUse">>[] = [{ key: "host", title: "Host", cell: (row) => row.host }, ...USE];
+const HOSTS: Column<Schema<"HostInUse">>[] = [
+  { key: "host", title: "Host", isClear: true, cell: (row) => row.host },
+  ...USE,
+];
 
 const WORKERS: Column<Schema<"WorkerHosts">>[] = [
-  { key: "worker", title: "Worker", cell: (row) => row.worker },
+  { key: "worker", title: "Worker", isClear: true, cell: (row) => row.worker },
   { key: "known", title: "Hosts", number: true, cell: (row) => exact(row.known) },
   { key: "running", title: "Requests", number: true, cell: (row) => exact(row.running) },
   { key: "waiting", title: "Waiting", number: true, cell: (row) => exact(row.waiting) },
@@ -58,12 +61,11 @@ function Limits() {
   const query = useInfiniteQuery(limitsQuery);
   const rows = query.data?.pages.flatMap((page) => page.limits) ?? [];
   return (
-    <section className={css.section} aria-labelledby="limits">
-      <h2 id="limits">Of steps</h2>
+    <Section title="Limits of steps">
       <Loaded query={query} what="The limits" loading={<SkeletonRows rows={3} height={32} />}>
         {() =>
           rows.length > 0 ? (
-            <Table label="Limits of steps" columns={LIMITS} rows={rows} rowKey={(row) => `${row.name} ${row.key}`} />
+            <Table label="Limits in use" columns={LIMITS} rows={rows} rowKey={(row) => `${row.name} ${row.key}`} />
           ) : (
             <p className="muted">
               No declared limit is in use. Steps declare them with <code>limits=[Limit(…)]</code>.
@@ -76,7 +78,7 @@ function Limits() {
         isLoading={query.isFetchingNextPage}
         onMore={() => void query.fetchNextPage()}
       />
-    </section>
+    </Section>
   );
 }
 
@@ -85,8 +87,7 @@ function Hosts() {
   const first = query.data?.pages[0];
   const rows = query.data?.pages.flatMap((page) => page.hosts) ?? [];
   return (
-    <section className={css.section} aria-labelledby="hosts">
-      <h2 id="hosts">Of hosts</h2>
+    <Section title="Hosts">
       <Loaded query={query} what="The hosts" loading={<SkeletonRows rows={3} height={32} />}>
         {() => (
           <>
@@ -94,7 +95,7 @@ function Hosts() {
               {exact(first?.concurrency ?? 0)} requests to a host at a time,{" "}
               {first?.shared ? "over all workers" : "in each worker"} (FOREBAY_EGRESS_HOST_CONCURRENCY).
             </p>
-            {rows.length > 0 && <Table label="Hosts" columns={HOSTS} rows={rows} rowKey={(row) => row.host} />}
+            {rows.length > 0 && <Table label="Hosts in use" columns={HOSTS} rows={rows} rowKey={(row) => row.host} />}
             {(first?.workers.length ?? 0) > 0 && (
               <Table
                 label="Hosts by worker"
@@ -114,6 +115,6 @@ function Hosts() {
         isLoading={query.isFetchingNextPage}
         onMore={() => void query.fetchNextPage()}
       />
-    </section>
+    </Section>
   );
 }

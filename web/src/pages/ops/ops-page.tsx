@@ -10,6 +10,7 @@ const PLACES: (Place & { isAdmin?: boolean })[] = [
   { to: "/ops/queues", title: "Queues" },
   { to: "/ops/lanes", title: "Lanes" },
   { to: "/ops/workers", title: "Workers", isAdmin: true },
+  { to: "/ops/controllers", title: "Controllers", isAdmin: true },
   { to: "/ops/limits", title: "Limits", isAdmin: true },
   { to: "/ops/schedules", title: "Schedules" },
   { to: "/ops/attempts", title: "Attempts" },

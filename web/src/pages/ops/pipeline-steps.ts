@@ -2,8 +2,6 @@ import type { PipelineInfo } from "~/api/app";
 import type { Overview, Series } from "~/api/ops";
 import type { StepCounts } from "~/graph/step-graph";
 
-const FAILED = new Set(["ERROR", "NOT_FOUND"]);
-
 /** The steps of a pipeline: what waits and runs now, and the attempts of the last hour that were the end of a task. */
 export function pipelineSteps(info: PipelineInfo, overview: Overview, series: Series): StepCounts[] {
   const depth = new Map(
@@ -29,7 +27,8 @@ export function pipelineSteps(info: PipelineInfo, overview: Overview, series: Se
       running: now?.processing ?? 0,
       limit: now?.controllers ? Math.round(now.controllers.limit) : null,
       done: count((outcome) => outcome === "DONE"),
-      failed: count((outcome) => FAILED.has(outcome)),
+      failed: count((outcome) => outcome === "ERROR"),
+      notFound: count((outcome) => outcome === "NOT_FOUND"),
       skipped: count((outcome) => outcome === "SKIPPED"),
       perSecond: recent ? Object.values(recent.outcomes).reduce((sum, each) => sum + each, 0) / 60 : 0,
     };

@@ -2,13 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { usePipeline } from "~/api/app";
 import { overviewQuery, seriesQuery } from "~/api/ops";
+import { duration } from "~/format";
 import { StepGraph } from "~/graph/step-graph";
 import { useTopics } from "~/live";
 import { Loaded } from "~/shell/trouble";
 import { type Column, Table } from "~/ui/list";
 import { Empty } from "~/ui/notice";
+import { Section } from "~/ui/section";
 import { Skeleton } from "~/ui/skeleton";
-import css from "./ops.module.css";
 import { OpsPage, useWhose } from "./ops-page";
 import { pipelineSteps } from "./pipeline-steps";
 
@@ -44,10 +45,9 @@ export default function PipelinePage() {
                       </Link>
                     )}
                   />
-                  <section className={css.section} aria-labelledby="declared">
-                    <h2 id="declared">Declared</h2>
+                  <Section title="Declared">
                     <Table label="Declared steps" columns={DECLARED} rows={info.steps} rowKey={(step) => step.name} />
-                  </section>
+                  </Section>
                 </>
               )}
             </Loaded>
@@ -63,7 +63,7 @@ export default function PipelinePage() {
 type Step = NonNullable<ReturnType<typeof usePipeline>["info"]>["steps"][number];
 
 const DECLARED: Column<Step>[] = [
-  { key: "step", title: "Step", cell: (step) => step.name },
+  { key: "step", title: "Step", isClear: true, cell: (step) => step.name },
   { key: "kind", title: "Runs as", cell: (step) => step.kind },
   { key: "queue", title: "Queue", cell: (step) => step.queue },
   { key: "attempts", title: "Attempts", number: true, cell: (step) => step.retry.attempts },
@@ -71,8 +71,8 @@ const DECLARED: Column<Step>[] = [
     key: "timeout",
     title: "Timeout",
     number: true,
-    cell: (step) => (step.timeoutS === null ? "" : <span className="nowrap">{step.timeoutS} s</span>),
+    cell: (step) => (step.timeoutS === null ? "" : <span className="nowrap">{duration(step.timeoutS)}</span>),
   },
   { key: "batch", title: "Batch", number: true, cell: (step) => step.batch ?? "" },
-  { key: "doc", title: "What it does", cell: (step) => step.doc },
+  { key: "doc", title: "What it does", isClear: true, cell: (step) => step.doc },
 ];

@@ -8,16 +8,14 @@ import { useCommands } from "~/shell/commands";
 import { useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
-import { Amount } from "~/ui/amount";
 import { Button } from "~/ui/button";
-import { List } from "~/ui/list";
+import { Actions, Entries, Entry, Numbers, Side, What } from "~/ui/entries";
 import { Empty } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
 import { Prose } from "~/ui/prose";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { sentence } from "~/words";
-import css from "./ops.module.css";
 import { OpsPage, useWhose } from "./ops-page";
 
 export default function QueuesPage() {
@@ -65,18 +63,20 @@ function Queues({ steps }: { steps: StepDepth[] }) {
       : [],
   );
   return (
-    <List label="Queues">
+    <Entries label="Queues">
       {steps.map((step, index) => (
-        <li key={`${step.pipeline} ${step.step}`} {...keys.rowProps(index)} className={css.item}>
-          <What step={step} />
-          <div className={css.counts}>
-            <Count value={step.ready} word="ready" />
-            <Count value={step.scheduled} word="later" />
-            <Count value={step.processing} word="running" />
-            <Count value={step.onHold} word="on hold" />
-          </div>
-          <div className={css.actions}>
-            {isAdmin && (
+        <Entry key={`${step.pipeline} ${step.step}`} {...keys.rowProps(index)}>
+          <Queue step={step} />
+          <Numbers
+            values={[
+              [step.ready, "ready"],
+              [step.scheduled, "later"],
+              [step.processing, "running"],
+              [step.onHold, "on hold"],
+            ]}
+          />
+          {isAdmin && (
+            <Actions>
               <Button
                 busy={steer.isPending && steer.variables.queue === step.queue}
                 aria-label={`${step.paused ? "Resume" : "Pause"} ${step.queue}`}
@@ -84,33 +84,41 @@ function Queues({ steps }: { steps: StepDepth[] }) {
               >
                 {step.paused ? "Resume" : "Pause"}
               </Button>
-            )}
-          </div>
-        </li>
+            </Actions>
+          )}
+        </Entry>
       ))}
-    </List>
+    </Entries>
   );
 }
 
-function What({ step }: { step: StepDepth }) {
+function Queue({ step }: { step: StepDepth }) {
   const { title } = usePipeline(step.pipeline);
   const isAdmin = useIsAdmin();
   const own = `${step.pipeline}.${step.step}`;
   return (
-    <div className={css.what}>
-      <span className={css.name}>
-        {isAdmin ? (
-          <Link to="/ops/pipelines/$name" params={{ name: step.pipeline }}>
-            {title}, {step.step}
-          </Link>
-        ) : (
-          `${title}, ${step.step}`
-        )}
-        {step.paused && <Pill status="PAUSED" />}
-        {step.parked && <Pill status="PARKED" />}
-      </span>
-      <span className={css.side}>
+    <What
+      name={
+        <>
+          {isAdmin ? (
+            <Link to="/ops/pipelines/$name" params={{ name: step.pipeline }}>
+              {title}, {step.step}
+            </Link>
+          ) : (
+            `${title}, ${step.step}`
+          )}
+          {step.paused && <Pill status="PAUSED" />}
+          {step.parked && <Pill status="PARKED" />}
+        </>
+      }
+    >
+      <Side>
         {step.queue === own ? own : `Queue ${step.queue}`}
+        {step.oldestAt && (
+          <>
+            , the oldest ready job is from <Time value={step.oldestAt} />
+          </>
+        )}
         {step.nextAt && step.scheduled > 0 && (
           <>
             , the next one <Time value={step.nextAt} />
@@ -118,24 +126,14 @@ function What({ step }: { step: StepDepth }) {
         )}
         {step.controllers &&
           `, ${short(step.controllers.running)} of ${short(step.controllers.limit)} places in workers used`}
-      </span>
+      </Side>
       {step.parked && (
         <span>
-          <Prose text={sentence(step.parked)} /> It is tried again by itself.
+          <Prose text={sentence(step.parked)} /> It is tried again{" "}
+          {step.probeAt ? <Time value={step.probeAt} /> : "by itself"}.
         </span>
       )}
-    </div>
-  );
-}
-
-function Count({ value, word }: { value: number; word: string }) {
-  return (
-    <span>
-      <strong>
-        <Amount value={value} />
-      </strong>
-      {word}
-    </span>
+    </What>
   );
 }
 

@@ -9,14 +9,14 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/ops",
-    validateSearch: search({ table: flag }),
+    validateSearch: search({ table: flag, from: text, to: text }),
     component: lazyRouteComponent(() => import("./health")),
   }),
   createRoute({
     getParentRoute: () => root,
     beforeLoad: adminOnly,
     path: "/ops/flow",
-    validateSearch: search({ pipeline: text, table: flag }),
+    validateSearch: search({ pipeline: text, table: flag, at: text }),
     component: lazyRouteComponent(() => import("./flow")),
   }),
   createRoute({
@@ -46,6 +46,13 @@ export const routes = [
     beforeLoad: adminOnly,
     path: "/ops/workers/$name",
     component: lazyRouteComponent(() => import("./worker")),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    beforeLoad: adminOnly,
+    path: "/ops/controllers",
+    validateSearch: search({ table: flag }),
+    component: lazyRouteComponent(() => import("./controllers")),
   }),
   createRoute({
     getParentRoute: () => root,

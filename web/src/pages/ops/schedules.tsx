@@ -6,13 +6,12 @@ import { useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
-import { List } from "~/ui/list";
+import { Actions, Entries, Entry, Side, What } from "~/ui/entries";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
-import css from "./ops.module.css";
 import { OpsPage, useWhose } from "./ops-page";
 
 export default function SchedulesPage() {
@@ -34,19 +33,19 @@ export default function SchedulesPage() {
       <Loaded query={query} what="The schedules" loading={<SkeletonRows rows={4} height={72} />}>
         {() =>
           rows.length > 0 ? (
-            <List label="Schedules">
+            <Entries label="Schedules">
               {rows.map((schedule, index) => (
-                <li key={schedule.name} {...keys.rowProps(index)} className={css.item}>
-                  <What schedule={schedule} />
+                <Entry key={schedule.name} {...keys.rowProps(index)}>
+                  <Plan schedule={schedule} />
                   <Times schedule={schedule} />
-                  <Actions
+                  <Steer
                     schedule={schedule}
                     busy={run.isPending && run.variables === schedule.name}
                     onRun={run.mutate}
                   />
-                </li>
+                </Entry>
               ))}
-            </List>
+            </Entries>
           ) : (
             <Empty title="No schedule yet">
               A pipeline declares them with <code>pipeline.schedule(name, cron, input)</code>.
@@ -63,25 +62,28 @@ export default function SchedulesPage() {
   );
 }
 
-function What({ schedule }: { schedule: Schedule }) {
+function Plan({ schedule }: { schedule: Schedule }) {
   const { title } = usePipeline(schedule.pipeline);
   return (
-    <div className={css.what}>
-      <span className={css.name}>
-        {schedule.name}
-        {schedule.paused && <Pill status="PAUSED" />}
-      </span>
-      <span className={css.side}>
+    <What
+      name={
+        <>
+          {schedule.name}
+          {schedule.paused && <Pill status="PAUSED" />}
+        </>
+      }
+    >
+      <Side>
         {title}, of {schedule.owner}. <code>{schedule.cron}</code> in {schedule.timezone}
         {schedule.declared && ", declared by the pipeline"}
-      </span>
-    </div>
+      </Side>
+    </What>
   );
 }
 
 function Times({ schedule }: { schedule: Schedule }) {
   return (
-    <div className={css.what}>
+    <What>
       <span>
         {schedule.paused || !schedule.nextAt ? (
           "Does not run by itself"
@@ -91,7 +93,7 @@ function Times({ schedule }: { schedule: Schedule }) {
           </>
         )}
       </span>
-      <span className={css.side}>
+      <Side>
         {schedule.lastAt ? (
           <>
             Last <Time value={schedule.lastAt} />
@@ -108,24 +110,24 @@ function Times({ schedule }: { schedule: Schedule }) {
         ) : (
           "Has not run yet"
         )}
-      </span>
-    </div>
+      </Side>
+    </What>
   );
 }
 
-interface ActionsProps {
+interface SteerProps {
   schedule: Schedule;
   busy: boolean;
   onRun: (name: string) => void;
 }
 
-function Actions({ schedule, busy, onRun }: ActionsProps) {
+function Steer({ schedule, busy, onRun }: SteerProps) {
   const steer = useMutation({
     mutationFn: () => steerSchedule(schedule.name, schedule.paused ? "resume" : "pause"),
     onError: (error) => toast(error.message),
   });
   return (
-    <div className={css.actions}>
+    <Actions>
       <Button busy={busy} aria-label={`Run ${schedule.name} now`} onClick={() => onRun(schedule.name)}>
         Run now
       </Button>
@@ -136,6 +138,6 @@ function Actions({ schedule, busy, onRun }: ActionsProps) {
       >
         {schedule.paused ? "Resume" : "Pause"}
       </Button>
-    </div>
+    </Actions>
   );
 }

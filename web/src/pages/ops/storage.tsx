@@ -14,7 +14,7 @@ import { OpsPage, useWhose } from "./ops-page";
 type OwnerStorage = Schema<"OwnerStorage">;
 
 const OWNERS: Column<OwnerStorage>[] = [
-  { key: "owner", title: "Owner", cell: (row) => row.owner },
+  { key: "owner", title: "Owner", isClear: true, cell: (row) => row.owner },
   { key: "files", title: "Files", number: true, cell: (row) => <Amount value={row.files} /> },
   { key: "bytes", title: "Size", number: true, cell: (row) => <span className="nowrap">{bytes(row.bytes)}</span> },
   {

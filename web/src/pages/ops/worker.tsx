@@ -5,15 +5,16 @@ import { type Worker, workersQuery } from "~/api/ops";
 import { attemptsQuery } from "~/api/record";
 import { duration, exact, short } from "~/format";
 import { Loaded } from "~/shell/trouble";
+import { Facts } from "~/ui/facts";
 import { type Column, Table } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
+import { Section } from "~/ui/section";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { sentence } from "~/words";
 import { AttemptTable } from "./attempt-table";
-import css from "./ops.module.css";
 import { OpsPage, useWhose } from "./ops-page";
 import { percent, whyLess, workerState } from "./worker-words";
 
@@ -30,7 +31,7 @@ export default function WorkerPage() {
           <>
             {worker ? (
               <>
-                <Facts worker={worker} />
+                <About worker={worker} />
                 <Steps steps={Object.entries(worker.steps)} />
               </>
             ) : (
@@ -47,49 +48,49 @@ export default function WorkerPage() {
   );
 }
 
-function Facts({ worker }: { worker: Worker }) {
+function About({ worker }: { worker: Worker }) {
   const { status, word } = workerState(worker);
   const { load, freeMemory, lagMs } = worker.machine;
   return (
-    <dl className={css.facts}>
-      <dt>State</dt>
-      <dd>
-        <Pill status={status}>{word}</Pill> {whyLess(worker.machine)}
-      </dd>
-      <dt>Seen</dt>
-      <dd>
-        <Time value={worker.lastSeen} />, started <Time value={worker.upSince} />
-      </dd>
-      <dt>Attempts</dt>
-      <dd>
-        {exact(worker.processedCount)} ended, {exact(worker.failedCount)} of them failed; {exact(worker.inFlight)} in
-        flight
-        {worker.averageMs !== null && `; ${duration(worker.averageMs / 1000)} on average`}
-      </dd>
-      <dt>Machine</dt>
-      <dd>
-        {[
-          load != null && `load ${load.toFixed(1)} per core`,
-          freeMemory != null && `${percent(freeMemory)} of memory free`,
-          lagMs != null && `loop ${duration(lagMs / 1000)} late`,
-        ]
-          .filter(Boolean)
-          .join(", ") || "not reported"}
-      </dd>
-      {worker.lastError && (
-        <>
-          <dt>Last error</dt>
-          <dd>{sentence(worker.lastError)}</dd>
-        </>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        [
+          "State",
+          <>
+            <Pill status={status}>{word}</Pill> {whyLess(worker.machine)}
+          </>,
+        ],
+        [
+          "Seen",
+          <>
+            <Time value={worker.lastSeen} />, started <Time value={worker.upSince} />
+          </>,
+        ],
+        [
+          "Attempts",
+          `${exact(worker.processedCount)} ended, ${exact(worker.failedCount)} of them failed; ${exact(worker.inFlight)} in flight` +
+            (worker.averageMs === null ? "" : `; ${duration(worker.averageMs / 1000)} on average`),
+        ],
+        [
+          "Machine",
+          [
+            load != null && `load ${load.toFixed(1)} per core`,
+            freeMemory != null && `${percent(freeMemory)} of memory free`,
+            lagMs != null && `loop ${duration(lagMs / 1000)} late`,
+          ]
+            .filter(Boolean)
+            .join(", ") || "not reported",
+        ],
+        ["Last error", worker.lastError && sentence(worker.lastError)],
+      ]}
+    />
   );
 }
 
 type StepRow = [string, Schema<"StepStatus">];
 
 const STEPS: Column<StepRow>[] = [
-  { key: "step", title: "Step", cell: ([name]) => name },
+  { key: "step", title: "Step", isClear: true, cell: ([name]) => name },
   { key: "running", title: "Running", number: true, cell: ([, step]) => step.running ?? 0 },
   { key: "queued", title: "Claimed", number: true, cell: ([, step]) => step.queued ?? 0 },
   {
@@ -124,14 +125,13 @@ const STEPS: Column<StepRow>[] = [
 
 function Steps({ steps }: { steps: StepRow[] }) {
   return (
-    <section className={css.section} aria-labelledby="steps">
-      <h2 id="steps">Steps</h2>
+    <Section title="Steps">
       {steps.length > 0 ? (
         <Table label="Steps of this worker" columns={STEPS} rows={steps} rowKey={([name]) => name} />
       ) : (
         <p className="muted">It has reported no step yet.</p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -139,8 +139,7 @@ function Attempts({ worker }: { worker: string }) {
   const query = useInfiniteQuery(attemptsQuery({ worker, userId: useWhose() }));
   const rows = query.data?.pages.flatMap((page) => page.attempts) ?? [];
   return (
-    <div className={css.section}>
-      <h2>Attempts</h2>
+    <Section title="Its attempts">
       <Loaded query={query} what="The attempts" loading={<SkeletonRows rows={5} height={32} />}>
         {() =>
           rows.length > 0 ? (
@@ -155,6 +154,6 @@ function Attempts({ worker }: { worker: string }) {
         isLoading={query.isFetchingNextPage}
         onMore={() => void query.fetchNextPage()}
       />
-    </div>
+    </Section>
   );
 }

@@ -4,14 +4,12 @@ import { type Worker, workersQuery } from "~/api/ops";
 import { exact } from "~/format";
 import { useListKeys } from "~/shell/list-keys";
 import { Loaded } from "~/shell/trouble";
-import { Amount } from "~/ui/amount";
-import { List } from "~/ui/list";
+import { Entries, Entry, Numbers, Side, What } from "~/ui/entries";
 import { Empty } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { sentence } from "~/words";
-import css from "./ops.module.css";
 import { OpsPage } from "./ops-page";
 import { whyLess, workerState } from "./worker-words";
 
@@ -43,19 +41,22 @@ function Workers({ workers }: { workers: Worker[] }) {
     onOpen: (index) => void navigate({ to: "/ops/workers/$name", params: { name: workers[index]!.name } }),
   });
   return (
-    <List label="Workers">
+    <Entries label="Workers">
       {workers.map((worker, index) => {
         const { status, word } = workerState(worker);
         return (
-          <li key={worker.name} {...keys.rowProps(index)} className={css.item}>
-            <div className={css.what}>
-              <span className={css.name}>
-                <Link to="/ops/workers/$name" params={{ name: worker.name }}>
-                  {worker.name}
-                </Link>
-                <Pill status={status}>{word}</Pill>
-              </span>
-              <span className={css.side}>
+          <Entry key={worker.name} {...keys.rowProps(index)}>
+            <What
+              name={
+                <>
+                  <Link to="/ops/workers/$name" params={{ name: worker.name }}>
+                    {worker.name}
+                  </Link>
+                  <Pill status={status}>{word}</Pill>
+                </>
+              }
+            >
+              <Side>
                 {worker.isRunning ? (
                   <>
                     Up since <Time value={worker.upSince} />. {whyLess(worker.machine)}
@@ -65,33 +66,20 @@ function Workers({ workers }: { workers: Worker[] }) {
                     Last seen <Time value={worker.lastSeen} />. Other workers take over what it had.
                   </>
                 )}
-              </span>
-              {worker.lastError && <span className={css.side}>Last error: {sentence(worker.lastError)}</span>}
-            </div>
-            <div className={css.counts}>
-              <Count value={worker.inFlight} word="in flight" />
-              <Count value={worker.processedCount} word="ended" />
-              <Count value={worker.failedCount} word="failed" />
-              <Count
-                value={worker.staleReports}
-                word="stale"
-                title="Reports that came after another worker had taken over"
-              />
-            </div>
-          </li>
+              </Side>
+              {worker.lastError && <Side>Last error: {sentence(worker.lastError)}</Side>}
+            </What>
+            <Numbers
+              values={[
+                [worker.inFlight, "in flight"],
+                [worker.processedCount, "ended"],
+                [worker.failedCount, "failed"],
+                [worker.staleReports, "stale", "Reports that came after another worker had taken over"],
+              ]}
+            />
+          </Entry>
         );
       })}
-    </List>
-  );
-}
-
-function Count({ value, word, title }: { value: number; word: string; title?: string }) {
-  return (
-    <span title={title}>
-      <strong>
-        <Amount value={value} />
-      </strong>
-      {word}
-    </span>
+    </Entries>
   );
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useApp, useIsAdmin } from "~/api/app";
-import { ITEM_STATUSES, pendingQuery } from "~/api/items";
+import { ITEM_STATUSES, itemsQuery, OPEN_STATUSES, pendingQuery } from "~/api/items";
 import { useTopics } from "~/live";
 import { PendingTable } from "~/pending/pending-table";
 import { Page } from "~/shell/page";
@@ -9,14 +9,14 @@ import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
 import { Field, Select } from "~/ui/field";
+import { Filters } from "~/ui/filters";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import { statusWord } from "~/words";
-import css from "./pending-page.module.css";
 
 const route = getRouteApi("/pending");
-const OPEN = ["PENDING", "PROCESSING"];
+const OPEN: readonly string[] = OPEN_STATUSES;
 
 export default function PendingPage() {
   const { features } = useApp();
@@ -40,30 +40,45 @@ function Pending() {
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const { pipelines } = useApp();
   const isAdmin = useIsAdmin();
-  const statuses = search.status ?? OPEN;
   useTopics("jobs");
-  const query = useInfiniteQuery(
-    pendingQuery({
+  // Items that have ended are found in one job only: over all jobs there are too many of them.
+  const offered = search.job ? [...ITEM_STATUSES] : [...OPEN_STATUSES];
+  const chosenHere = search.status?.filter((status) => (offered as string[]).includes(status)) ?? [];
+  const statuses = chosenHere.length > 0 ? chosenHere : [...OPEN];
+  const isEnded = statuses.some((status) => !OPEN.includes(status));
+  const open = useInfiniteQuery({
+    ...pendingQuery({
       statuses: statuses.join(","),
       ...(search.pipeline && { jobType: search.pipeline }),
       ...(search.job && { jobId: search.job }),
       ...(search.from && { from: startOf(search.from) }),
-      ...(search.to && { to: startOf(search.to) }),
+      ...(search.to && { to: startOf(search.to, 1) }),
       ...(search.owner && { userId: search.owner }),
     }),
-  );
+    enabled: !isEnded,
+  });
+  const ofJob = useInfiniteQuery({ ...itemsQuery(search.job ?? "", statuses), enabled: isEnded });
+  const query = isEnded ? ofJob : open;
   const rows = query.data?.pages.flatMap((page) => page.items) ?? [];
   return (
-    <Page title="Pending" subtitle="Open items of all jobs, in the order of their numbers." wide>
-      <div className={css.filters}>
-        <Chips
-          label="Status"
-          chosen={statuses}
-          onChange={(chosen) => set({ status: chosen.length > 0 && !isDefault(chosen) ? chosen : undefined })}
-          chips={ITEM_STATUSES.map((value) => ({ value: value as string, label: statusWord(value) }))}
-        />
+    <Page
+      title="Pending"
+      subtitle="Open items of all jobs, in the order of their numbers; with a JobId, ended ones as well."
+      wide
+    >
+      <Filters
+        chips={
+          <Chips
+            label="Status"
+            chosen={statuses}
+            onChange={(chosen) => set({ status: chosen.length > 0 && !isDefault(chosen) ? chosen : undefined })}
+            chips={offered.map((value) => ({ value: value as string, label: statusWord(value) }))}
+          />
+        }
+        chosen={[search.pipeline, search.job, search.from, search.to, search.owner].filter(Boolean).length}
+      >
         <Select
-          label="Job type"
+          label="JobType"
           value={search.pipeline ?? ""}
           onChange={(value) => set({ pipeline: value || undefined })}
           options={[
@@ -72,7 +87,7 @@ function Pending() {
           ]}
         />
         <Field
-          label="Job ID"
+          label="JobId"
           inputMode="numeric"
           defaultValue={search.job ?? ""}
           onBlur={(event) => set({ job: event.currentTarget.value.trim() || undefined })}
@@ -101,7 +116,12 @@ function Pending() {
             ]}
           />
         )}
-      </div>
+      </Filters>
+      <More
+        hasMore={query.hasPreviousPage}
+        isLoading={query.isFetchingPreviousPage}
+        onMore={() => void query.fetchPreviousPage()}
+      />
       <Loaded query={query} what="The items" loading={<SkeletonRows rows={10} height={32} />}>
         {() =>
           rows.length > 0 ? (
@@ -133,7 +153,9 @@ function isDefault(chosen: string[]): boolean {
   return chosen.length === OPEN.length && OPEN.every((status) => chosen.includes(status));
 }
 
-/** The begin of a day of this place, with its offset. */
-function startOf(day: string): string {
-  return new Date(`${day}T00:00:00`).toISOString();
+/** The begin of a day of this place, or of a later one, as an instant. */
+function startOf(day: string, later = 0): string {
+  const begin = new Date(`${day}T00:00:00`);
+  begin.setDate(begin.getDate() + later);
+  return begin.toISOString();
 }

@@ -9,6 +9,7 @@ import { Loaded } from "~/shell/trouble";
 import { type Column, List, Table } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
+import { Section } from "~/ui/section";
 import { SkeletonRows } from "~/ui/skeleton";
 import { plural } from "~/words";
 import css from "./pipeline.module.css";
@@ -30,14 +31,12 @@ export default function PipelinePage() {
   return (
     <Page title={info.title}>
       <div className={css.columns}>
-        <section className={css.section} aria-labelledby="submit">
-          <h2 id="submit">Submit {info.noun === "item" ? "a job" : `a ${info.noun}`}</h2>
+        <Section title={`Submit ${info.noun === "item" ? "a job" : `a ${info.noun}`}`}>
           <SubmitForm key={info.name} info={info} />
-        </section>
-        <section className={css.section} aria-labelledby="steps">
-          <h2 id="steps">Steps</h2>
+        </Section>
+        <Section title="Steps">
           <Table label="Steps of the pipeline" columns={STEPS} rows={info.steps} rowKey={(step) => step.name} />
-        </section>
+        </Section>
       </div>
       <Jobs info={info} />
     </Page>
@@ -45,10 +44,10 @@ export default function PipelinePage() {
 }
 
 const STEPS: Column<PipelineInfo["steps"][number]>[] = [
-  { key: "name", title: "Step", cell: (step) => step.name },
+  { key: "name", title: "Step", isClear: true, cell: (step) => step.name },
   { key: "after", title: "After", cell: (step) => (step.afterAll ? "all items" : step.after.join(", ")) },
   { key: "tries", title: "Attempts", number: true, cell: (step) => step.retry.attempts },
-  { key: "doc", title: "What it does", cell: (step) => step.doc.split("\n")[0] },
+  { key: "doc", title: "What it does", isClear: true, cell: (step) => step.doc.split("\n")[0] },
 ];
 
 function Jobs({ info }: { info: PipelineInfo }) {
@@ -58,8 +57,7 @@ function Jobs({ info }: { info: PipelineInfo }) {
   const jobs = pages.flatMap((page) => page.entries.map((entry) => entry.job)).filter((job) => job !== null);
   const searched = pages.reduce((sum, page) => sum + page.searched, 0);
   return (
-    <section className={css.section} aria-labelledby="jobs">
-      <h2 id="jobs">Jobs</h2>
+    <Section title="Jobs">
       <Loaded query={query} what="The jobs" loading={<SkeletonRows rows={4} height={56} />}>
         {() =>
           jobs.length > 0 ? (
@@ -81,6 +79,6 @@ function Jobs({ info }: { info: PipelineInfo }) {
         onMore={() => void query.fetchNextPage()}
         searched={`${plural(searched, "job")} looked at`}
       />
-    </section>
+    </Section>
   );
 }

@@ -1,15 +1,17 @@
 import { useMutation } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { newKey, saveLink } from "~/api/links";
 import { ProblemError } from "~/api/problem";
 import { keepLink } from "~/shell/outbox";
 import { Page } from "~/shell/page";
+import { Bookmarklet } from "~/ui/bookmarklet";
 import { Button, buttonClass } from "~/ui/button";
 import { Field, TextArea } from "~/ui/field";
 import { sentence } from "~/words";
 import { type Given, givenBy } from "./given";
 import css from "./save.module.css";
+import { SharedFiles } from "./shared-files";
 
 const route = getRouteApi("/save");
 
@@ -20,8 +22,8 @@ export default function SaveALinkPage() {
   const given = givenBy(search, hash);
   return (
     <Page title="Save a link">
-      <SaveForm key={`${given.url} ${hash}`} given={given} />
-      {!given.url && <Bookmarklet />}
+      {search.files ? <SharedFiles /> : <SaveForm key={`${given.url} ${hash}`} given={given} />}
+      {!given.url && !search.files && <FromAnyPage />}
     </Page>
   );
 }
@@ -48,7 +50,7 @@ function SaveForm({ given }: { given: Given }) {
         return await saveLink(url.trim(), more, key.current);
       } catch (error) {
         if (!(error instanceof ProblemError) || error.status !== 0 || !("indexedDB" in globalThis)) throw error;
-        await keepLink({ key: key.current, url: url.trim() });
+        await keepLink({ key: key.current, url: url.trim(), ...more });
         return "kept";
       }
     },
@@ -125,16 +127,7 @@ function SavedNote({ saved, url }: { saved: Saved; url: string }) {
   );
 }
 
-/** React does not set addresses that are scripts; this one runs in the browser of the person, on other pages. */
-function Bookmarklet() {
-  const handle = useRef<HTMLAnchorElement>(null);
-  useEffect(() => {
-    const place = JSON.stringify(`${location.origin}/save`);
-    const script =
-      `(()=>{const s=String(getSelection());open(${place}+"#"+new URLSearchParams({url:location.href,` +
-      `title:document.title,note:s.slice(0,2000)}),"forebay","width=560,height=720")})()`;
-    handle.current?.setAttribute("href", `javascript:${encodeURIComponent(script)}`);
-  }, []);
+function FromAnyPage() {
   return (
     <section className={css.form} aria-labelledby="bookmarklet">
       <h2 id="bookmarklet">From any page, with one click</h2>
@@ -143,9 +136,7 @@ function Bookmarklet() {
         selected becomes the note.
       </p>
       <p>
-        <a ref={handle} href="/save" className={buttonClass()} onClick={(event) => event.preventDefault()}>
-          Save to forebay
-        </a>
+        <Bookmarklet />
       </p>
     </section>
   );

@@ -2,10 +2,22 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
+import type { Schema } from "~/api/client";
 import { type Job, useSteerJob } from "~/api/jobs";
-import { changeSheet, type Provider, providersQuery, type Sheet } from "~/api/sheets";
+import {
+  changeSheet,
+  estimateQuery,
+  keepPreset,
+  type Provider,
+  providersQuery,
+  reread,
+  type Sheet,
+} from "~/api/sheets";
+import { duration } from "~/format";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
+import { Check } from "~/ui/field";
+import { Popover } from "~/ui/popover";
 import { Skeleton } from "~/ui/skeleton";
 import { plural } from "~/words";
 import type { Mapping } from "./columns";
@@ -16,42 +28,28 @@ interface AskProps {
   sheet: Sheet;
   job: Job;
   mapping: Mapping;
+  onChange: (mapping: Mapping) => void;
 }
 
-/** Where rows are looked up, in which order, and the start. */
-export function Ask({ sheet, job, mapping }: AskProps) {
+/** Where rows are looked up, in which order, which rows count as the same, and the start. */
+export function Ask(props: AskProps) {
   const query = useQuery(providersQuery);
   return (
     <Loaded query={query} what="The providers" loading={<Skeleton height={120} />}>
-      {({ providers }) => (
-        <Asked sheet={sheet} job={job} mapping={mapping} providers={providers.filter((each) => each.enabled)} />
-      )}
+      {({ providers }) => <Asked {...props} providers={providers.filter((each) => each.enabled)} />}
     </Loaded>
   );
 }
 
-function Asked({ sheet, job, mapping, providers }: AskProps & { providers: Provider[] }) {
-  const navigate = useNavigate();
-  const steer = useSteerJob(job.id);
-  const [order, setOrder] = useState<string[]>();
-  const names = order ?? inOrder(providers, sheet.providers ?? []);
-  const start = useMutation({
-    mutationFn: async () => {
-      const change = { ...mapping, ...(order && { providers: order }) };
-      if (Object.keys(change).length > 0) await changeSheet(job.id, change);
-      if (job.state === "PAUSED") await steer.mutateAsync("resume");
-    },
-    onSuccess: () => void navigate({ to: "/sheets/$jobId", params: { jobId: job.id } }),
-  });
+function Asked({ sheet, job, mapping, onChange, providers }: AskProps & { providers: Provider[] }) {
+  const names = inOrder(providers, mapping.providers ?? sheet.providers ?? []);
   const move = (from: number, by: number) => {
     const to = from + by;
     if (to < 0 || to >= names.length) return;
     const next = [...names];
     next.splice(to, 0, ...next.splice(from, 1));
-    setOrder(next);
+    onChange({ ...mapping, providers: next });
   };
-  const hasStarted = job.state !== "PAUSED";
-  const rows = `${plural(job.counters.total, "row")}${job.sealed ? "" : " so far"}`;
   return (
     <>
       <ol className={css.providers} aria-label="Providers in the order in which they are asked">
@@ -65,6 +63,32 @@ function Asked({ sheet, job, mapping, providers }: AskProps & { providers: Provi
           />
         ))}
       </ol>
+      {sheet.columns && sheet.kind !== "images" && <Duplicates sheet={sheet} job={job} mapping={mapping} />}
+      <Start sheet={sheet} job={job} mapping={mapping} names={names} />
+    </>
+  );
+}
+
+type StartProps = Omit<AskProps, "onChange"> & { names: string[] };
+
+/** The start, and what it will do. */
+function Start({ sheet, job, mapping, names }: StartProps) {
+  const navigate = useNavigate();
+  const steer = useSteerJob(job.id);
+  const estimate = useQuery({ ...estimateQuery(job.id, job.counters.total), enabled: sheet.readAt !== null });
+  const start = useMutation({
+    mutationFn: async () => {
+      const change = { ...mapping, ...(mapping.providers && { providers: names }) };
+      if (Object.keys(change).length > 0) await changeSheet(job.id, change);
+      if (sheet.mapping) await keepPreset(job.id);
+      if (job.state === "PAUSED") await steer.mutateAsync("resume");
+    },
+    onSuccess: () => void navigate({ to: "/sheets/$jobId", params: { jobId: job.id } }),
+  });
+  const hasStarted = job.state !== "PAUSED";
+  const rows = `${plural(job.counters.total, "row")}${job.sealed ? "" : " so far"}`;
+  return (
+    <>
       {start.error && <p role="alert">{start.error.message}</p>}
       <div className="row">
         <Button
@@ -79,11 +103,55 @@ function Asked({ sheet, job, mapping, providers }: AskProps & { providers: Provi
           {hasStarted
             ? "It has been started."
             : sheet.readAt
-              ? `Looks up ${rows} at ${plural(names.length, "provider")}.`
+              ? `Looks up ${rows} at ${plural(names.length, "provider")}; ${paceWords(estimate.data)}.`
               : `The file is being read: ${rows}.`}
         </span>
       </div>
     </>
+  );
+}
+
+function paceWords(estimate: Schema<"SheetEstimate"> | undefined): string {
+  if (!estimate?.seconds) return "the pace is known once rows are looked up";
+  const whose = estimate.pace === "own" ? "the pace of your last sheet" : "the present pace of all users";
+  return `about ${duration(estimate.seconds)} at ${whose}`;
+}
+
+/** Which rows count as the same: of those only the first is looked up. Another choice reads the file again. */
+function Duplicates({ sheet, job, mapping }: { sheet: Sheet; job: Job; mapping: Mapping }) {
+  const navigate = useNavigate({ from: "/sheets/new" });
+  const before = (sheet.options.key as string[] | undefined) ?? [];
+  const [key, setKey] = useState(before);
+  const isChanged = key.join("\n") !== before.join("\n");
+  const take = useMutation({
+    mutationFn: async () => {
+      if (Object.keys(mapping).length > 0) await changeSheet(job.id, mapping);
+      return reread(job.id, { key });
+    },
+    onSuccess: ({ jobId }) => void navigate({ search: { job: jobId }, replace: true }),
+  });
+  const toggle = (column: string) =>
+    setKey(key.includes(column) ? key.filter((each) => each !== column) : [...key, column]);
+  return (
+    <div className="row">
+      <span>
+        {key.length > 0 ? `Of rows with the same ${key.join(" and ")}, the first counts.` : "Every row counts."}
+      </span>
+      <Popover button={{ look: "plain", children: "Duplicates", disabled: job.state !== "PAUSED" }}>
+        <fieldset className={css.picker}>
+          <legend>Rows are the same if they have the same</legend>
+          {sheet.columns?.map((column) => (
+            <Check key={column} label={column} checked={key.includes(column)} onChange={() => toggle(column)} />
+          ))}
+        </fieldset>
+      </Popover>
+      {isChanged && (
+        <Button busy={take.isPending} disabled={!sheet.readAt} onClick={() => take.mutate()}>
+          Read it like this
+        </Button>
+      )}
+      {take.error && <p role="alert">{take.error.message}</p>}
+    </div>
   );
 }
 

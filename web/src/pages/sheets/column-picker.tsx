@@ -1,4 +1,4 @@
-import { ArrowDown, ArrowUp } from "lucide-react";
+import { ArrowDown, ArrowUp, Pin, PinOff } from "lucide-react";
 import type { useColumns } from "~/grid/columns";
 import { Button } from "~/ui/button";
 import { Check } from "~/ui/field";
@@ -7,13 +7,13 @@ import css from "./sheets.module.css";
 
 const KINDS = { own: "", read: "read", found: "found", meta: "" };
 
-/** Which columns are shown, and in which order. */
+/** Which columns are shown, in which order, and which stay in view. */
 export function ColumnPicker({ columns }: { columns: ReturnType<typeof useColumns> }) {
-  const { inOrder, isHidden, toggle, move, reset } = columns;
+  const { inOrder, isHidden, toggle, pin, move, reset } = columns;
   return (
     <Popover button={{ look: "plain", children: "Columns" }} align="end">
       <div className={css.picker} role="group" aria-label="Columns">
-        {inOrder.map(({ key, title, kind }, index) => (
+        {inOrder.map(({ key, title, kind, isPinned }, index) => (
           <div key={key} className={css.pick}>
             <Check
               label={
@@ -24,6 +24,14 @@ export function ColumnPicker({ columns }: { columns: ReturnType<typeof useColumn
               checked={!isHidden(key)}
               onChange={() => toggle(key)}
             />
+            <Button
+              look="plain"
+              icon
+              aria-label={isPinned ? `Let ${title} scroll` : `Keep ${title} in view`}
+              onClick={() => pin(key)}
+            >
+              {isPinned ? <PinOff /> : <Pin />}
+            </Button>
             <Button
               look="plain"
               icon

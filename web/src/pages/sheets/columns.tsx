@@ -1,6 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { FIELDS, previewQuery, type Sheet } from "~/api/sheets";
+import { FIELD_TITLES, FIELDS, type Preset, presetQuery, previewQuery, type Sheet } from "~/api/sheets";
+import { Button } from "~/ui/button";
 import { Select } from "~/ui/field";
+import { Notice } from "~/ui/notice";
+import { Time } from "~/ui/time";
+import { examplePrice, readPrice } from "./price-example";
 import css from "./sheets.module.css";
 
 /** What differs from the mapping of the sheet. */
@@ -8,23 +12,11 @@ export interface Mapping {
   columns?: Record<string, string | null>;
   decimalMark?: "." | ",";
   currency?: string;
+  /** Providers in the order in which they are asked. */
+  providers?: string[];
 }
 
 type FieldName = (typeof FIELDS)[number];
-const TITLES: Record<FieldName, string> = {
-  title: "Title",
-  brand: "Brand",
-  sku: "SKU",
-  mpn: "Manufacturer’s number",
-  gtin: "GTIN, EAN or UPC",
-  price: "Price",
-  currency: "Currency",
-  quantity: "Quantity",
-  url: "Link",
-  image: "Picture",
-  description: "Description",
-  category: "Category",
-};
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "PLN", "SEK", "NOK", "DKK", "CZK", "JPY", "CNY"];
 
 interface ColumnsProps {
@@ -40,10 +32,9 @@ export function Columns({ sheet, changed, onChange }: ColumnsProps) {
     const chosen = changed.columns?.[field];
     return (chosen === undefined ? sheet.mapping?.[field] : chosen) ?? "";
   };
-  const samples = (column: string) => {
+  const valuesOf = (column: string) => {
     const place = preview?.columns.indexOf(column) ?? -1;
-    const values = preview?.rows.map((row) => row.cells[place]).filter(Boolean) ?? [];
-    return [...new Set(values)].slice(0, 3).join(" · ");
+    return [...new Set(preview?.rows.map((row) => row.cells[place] ?? "").filter(Boolean))];
   };
   const options = [
     { value: "", label: "no column" },
@@ -54,6 +45,7 @@ export function Columns({ sheet, changed, onChange }: ColumnsProps) {
   const currency = changed.currency ?? sheet.currency ?? "";
   return (
     <>
+      <PresetOffer sheet={sheet} changed={changed} onUse={onChange} />
       <div className={css.fields}>
         {FIELDS.map((field) => {
           const column = now(field);
@@ -61,13 +53,13 @@ export function Columns({ sheet, changed, onChange }: ColumnsProps) {
           return (
             <div key={field} className={css.field}>
               <Select
-                label={TITLES[field]}
+                label={FIELD_TITLES[field]}
                 value={column}
                 options={options}
                 onChange={(value) => onChange({ ...changed, columns: { ...changed.columns, [field]: value || null } })}
                 hint={suggested && `${suggested.reason}, score ${suggested.score.toFixed(2)}`}
               />
-              <span className={css.samples}>{column && samples(column)}</span>
+              <span className={css.samples}>{column && valuesOf(column).slice(0, 3).join(" · ")}</span>
             </div>
           );
         })}
@@ -89,7 +81,7 @@ export function Columns({ sheet, changed, onChange }: ColumnsProps) {
               { value: ",", label: "Comma: 1.234,50" },
             ]}
             onChange={(value) => onChange({ ...changed, decimalMark: value })}
-            hint={`${mark === "," ? "1.234,50" : "1,234.50"} → 1234.50 ${currency}`}
+            hint={exampleWords(valuesOf(now("price")), mark, now("currency") ? "" : currency)}
           />
           {!now("currency") && (
             <Select
@@ -109,4 +101,50 @@ export function Columns({ sheet, changed, onChange }: ColumnsProps) {
       )}
     </>
   );
+}
+
+/** How a price of the file would be read: "1.234,50 → 1234.50 EUR". */
+function exampleWords(values: string[], mark: "." | ",", currency: string): string {
+  const example = examplePrice(values) ?? (mark === "," ? "1.234,50" : "1,234.50");
+  const read = readPrice(example, mark);
+  return read ? `${example} → ${read} ${currency}`.trim() : `${example} cannot be read so`;
+}
+
+interface PresetOfferProps {
+  sheet: Sheet;
+  changed: Mapping;
+  onUse: (mapping: Mapping) => void;
+}
+
+/** The mapping of the last file with the same columns, if it differs from what is chosen. */
+function PresetOffer({ sheet, changed, onUse }: PresetOfferProps) {
+  const preset = useQuery(presetQuery(sheet.jobId)).data?.preset;
+  if (!preset) return null;
+  const taken = mappingOf(preset);
+  const isChosen = FIELDS.every((field) => {
+    const chosen = changed.columns?.[field];
+    return ((chosen === undefined ? sheet.mapping?.[field] : chosen) ?? null) === taken.columns?.[field];
+  });
+  if (isChosen) return null;
+  return (
+    <Notice
+      title="You have mapped a file with the same columns before."
+      actions={<Button onClick={() => onUse({ ...changed, ...taken })}>Use that mapping</Button>}
+    >
+      It was used last <Time value={preset.usedAt} />:{" "}
+      {Object.entries(preset.mapping)
+        .map(([field, column]) => `${FIELD_TITLES[field as FieldName] ?? field} is ${column}`)
+        .join(", ")}
+      .
+    </Notice>
+  );
+}
+
+function mappingOf(preset: Preset): Mapping {
+  return {
+    columns: Object.fromEntries(FIELDS.map((field) => [field, preset.mapping[field] ?? null])),
+    ...(preset.decimalMark && { decimalMark: preset.decimalMark === "," ? "," : "." }),
+    ...(preset.currency && { currency: preset.currency }),
+    ...(preset.providers && { providers: preset.providers }),
+  };
 }

@@ -1,13 +1,16 @@
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { useApp } from "~/api/app";
 import { isOpen, type Job } from "~/api/jobs";
 import { type Export, exportLink, exportsQuery, startExport } from "~/api/sheets";
-import { bytes, exact } from "~/format";
+import { bytes, duration, exact } from "~/format";
 import { onLive } from "~/live/apply";
 import { toast } from "~/shell/toasts";
 import { type Activity, putActivity } from "~/shell/tray";
 import { Loaded } from "~/shell/trouble";
-import { Button } from "~/ui/button";
+import { Button, type Look } from "~/ui/button";
+import { Copy } from "~/ui/copy";
+import { Dialog } from "~/ui/dialog";
 import { List, Row } from "~/ui/list";
 import { Menu } from "~/ui/menu";
 import { More } from "~/ui/more";
@@ -27,26 +30,27 @@ interface ExportButtonProps {
   choice: Choice;
   /** Rows of which no file can be made. */
   cannot?: string | undefined;
+  look?: Look;
 }
 
 /** Make a file of the grid, in a format. */
-export function ExportButton({ jobId, choice, cannot }: ExportButtonProps) {
-  const navigate = useNavigate({ from: "/sheets/$jobId" });
+export function ExportButton({ jobId, choice, cannot, look = "plain" }: ExportButtonProps) {
+  const navigate = useNavigate(); // from the page of the sheet, or of its job
   const start = useMutation({
     mutationFn: (format: Format) => startExport(jobId, { ...choice, format }),
     onSuccess: (exportId) => {
       track(exportId, jobId);
-      void navigate({ search: { tab: "exports" } });
+      void navigate({ to: ".", search: { tab: "exports" } });
     },
     onError: (error) => toast(error.message),
   });
   return (
     <Menu
       align="end"
-      button={{ children: "Export", busy: start.isPending, look: "plain" }}
+      button={{ children: "Export", busy: start.isPending, look }}
       items={Object.entries(FORMATS).map(([format, label]) => ({
         label,
-        ...(cannot && { disabled: `An export takes a range or a status, not ${cannot}` }),
+        ...(cannot && { disabled: `An export takes rows or a status, not ${cannot}` }),
         onSelect: () => start.mutate(format as Format),
       }))}
     />
@@ -54,13 +58,13 @@ export function ExportButton({ jobId, choice, cannot }: ExportButtonProps) {
 }
 
 /** The files that were made of a grid. */
-export function Exports({ jobId }: { jobId: string }) {
+export function Exports({ job: { id: jobId } }: { job: Job }) {
   const query = useInfiniteQuery(exportsQuery(jobId));
   const all = query.data?.pages.flatMap((page) => page.exports) ?? [];
   return (
     <div className={css.section}>
       <div className="row">
-        <ExportButton jobId={jobId} choice={{}} />
+        <ExportButton jobId={jobId} choice={{}} look="normal" />
         <span className="muted">Makes a file of all rows, as they are now.</span>
       </div>
       <Loaded query={query} what="The exports" loading={<SkeletonRows rows={3} height={48} />}>
@@ -100,8 +104,46 @@ function ExportLine({ export: of }: { export: Export }) {
         <span className="muted">{progressWords(of)}</span>
       </span>
       <Time value={of.createdAt} />
+      <Again of={of} />
+      {isWritten && of.fileId && <FileLink of={of} />}
       {isWritten && of.fileId && <Download of={of} />}
     </Row>
+  );
+}
+
+/** Make a file of the same part of the grid, as it is now. */
+function Again({ of }: { of: Export }) {
+  const start = useMutation({
+    mutationFn: () => startExport(of.jobId, { ...choiceOf(of.options), format: of.format }),
+    onSuccess: (exportId) => track(exportId, of.jobId),
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <Button look="plain" busy={start.isPending} onClick={() => start.mutate()}>
+      Again
+    </Button>
+  );
+}
+
+/** A link to send to somebody, who need not sign in. */
+function FileLink({ of }: { of: Export }) {
+  const { limits } = useApp();
+  const make = useMutation({
+    mutationFn: () => exportLink(of.exportId),
+    onError: (error) => toast(error.message),
+  });
+  return (
+    <>
+      <Button look="plain" busy={make.isPending} onClick={() => make.mutate()}>
+        Link
+      </Button>
+      {make.data && (
+        <Dialog title="A link to the file" onClose={() => make.reset()}>
+          <p>Whoever has it can download the file, for {duration(limits.linkS)}.</p>
+          <Copy text={new URL(make.data, location.origin).href} label="the link" />
+        </Dialog>
+      )}
+    </>
   );
 }
 
@@ -125,11 +167,35 @@ function progressWords({ writtenAt, rows, bytes: size, cut, error, progress }: E
   return said.filter(Boolean).join(", ");
 }
 
+interface Part {
+  show?: string[];
+  raw?: boolean;
+  statuses?: string[];
+  first?: number;
+  last?: number;
+  ranges?: [number, number][];
+}
+
+/** The part of the grid that an export has, to ask for it again. */
+export function choiceOf(options: unknown): Choice {
+  const { statuses, show, raw, first, last, ranges } = (options ?? {}) as Part;
+  return {
+    ...(statuses && { statuses: statuses.join(",") }),
+    ...(show && { show: show.join(",") }),
+    ...(raw && { raw }),
+    ...(first !== undefined && { from: first }),
+    ...(last !== undefined && { to: last }),
+    ...(ranges && { rows: ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(",") }),
+  };
+}
+
 /** Which part of the grid it has. */
 export function partWords(options: unknown): string {
-  const { statuses, first, last } = (options ?? {}) as { statuses?: string[]; first?: number; last?: number };
+  const { statuses, first, last, ranges } = (options ?? {}) as Part;
+  const selected = ranges?.reduce((sum, [from, to]) => sum + to - from + 1, 0);
   const said = [
     statuses?.map((each) => each.toLowerCase().replaceAll("_", " ")).join(", "),
+    selected ? plural(selected, "selected row") : "",
     first !== undefined && last !== undefined ? `rows ${exact(first)} to ${exact(last)}` : "",
   ];
   return said.filter(Boolean).join(", ");

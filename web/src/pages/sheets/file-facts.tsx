@@ -1,8 +1,10 @@
 import type { ReactNode } from "react";
-import { FIELDS, type Sheet } from "~/api/sheets";
+import { FIELD_TITLES, FIELDS, type Sheet } from "~/api/sheets";
 import { bytes } from "~/format";
+import { Facts } from "~/ui/facts";
 import { Notice } from "~/ui/notice";
-import { sentence, statusWord } from "~/words";
+import { Section } from "~/ui/section";
+import { sentence } from "~/words";
 import css from "./sheets.module.css";
 
 const DELIMITERS: Record<string, string> = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar" };
@@ -29,30 +31,21 @@ export function FileFacts({ sheet }: { sheet: Sheet }) {
         <Notice key={warning} kind="warn" title={sentence(warning)} />
       ))}
       <div className={css.halves}>
-        <section className={css.section} aria-labelledby="facts-of-file">
-          <h2 id="facts-of-file">The file</h2>
-          <dl className={css.facts}>
-            {facts.map(([name, value]) =>
-              value ? (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{value}</dd>
-                </div>
-              ) : null,
-            )}
-          </dl>
-        </section>
-        <section className={css.section} aria-labelledby="fields-of-file">
-          <h2 id="fields-of-file">Columns</h2>
-          <dl className={css.facts}>
-            {FIELDS.map((field) => (
-              <div key={field}>
-                <dt>{statusWord(field).replace(/\.$/, "")}</dt>
-                <dd className={mapping[field] ? undefined : "muted"}>{mapping[field] ?? "no column"}</dd>
-              </div>
-            ))}
-          </dl>
-        </section>
+        <Section title="The file">
+          <Facts facts={facts} />
+        </Section>
+        <Section title="Columns">
+          <Facts
+            facts={FIELDS.map((field) => [
+              FIELD_TITLES[field],
+              mapping[field] ?? (
+                <span key={field} className="muted">
+                  no column
+                </span>
+              ),
+            ])}
+          />
+        </Section>
       </div>
     </div>
   );

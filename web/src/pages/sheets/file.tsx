@@ -55,44 +55,54 @@ export function ChooseFile({ onFile, again }: { onFile: (file: File) => void; ag
 interface FileProgressProps {
   sheet: Sheet;
   upload: Upload | undefined;
+  /** A file was chosen, and its upload begins. */
+  isChosen: boolean;
   onFile: (file: File) => void;
 }
 
-export function FileProgress({ sheet, upload, onFile }: FileProgressProps) {
+/** The file on its way. What follows it stays where it is: its place is kept when it has come. */
+export function FileProgress({ sheet, upload, isChosen, onFile }: FileProgressProps) {
   const size = sheet.size ?? 0;
-  if (sheet.intakeJobId || upload?.state === "done") {
-    return (
-      <p>
-        <strong>{sheet.name}</strong>
-        <span className="muted">
-          , {bytes(size)}
-          {!sheet.receivedAt && !sheet.problem && ": it has come, and is put together"}
-        </span>
-      </p>
-    );
-  }
-  const isGoing = upload && upload.state !== "failed";
+  const hasCome = sheet.intakeJobId !== null || upload?.state === "done";
+  const isMissing = !hasCome && (upload ? upload.state === "failed" : !isChosen);
   const sent = upload?.sent ?? sheet.received;
   return (
     <>
-      <div className="row">
-        <strong>{sheet.name}</strong>
-        <span className="muted" role="status">
-          {upload ? uploadWords(upload) : `${bytes(sheet.received)} of ${bytes(size)} have come, and are kept.`}
-        </span>
-        <Button look="plain" onClick={() => void cancelUpload(sheet.id).catch((error: Error) => toast(error.message))}>
-          Give up
-        </Button>
+      <div className={css.transfer}>
+        <div className="row">
+          <strong>{sheet.name}</strong>
+          <span className="muted grow" role="status">
+            {hasCome ? comeWords(sheet) : upload ? uploadWords(upload) : receivedWords(sheet)}
+          </span>
+          {!hasCome && (
+            <Button
+              look="plain"
+              onClick={() => void cancelUpload(sheet.id).catch((error: Error) => toast(error.message))}
+            >
+              Give up
+            </Button>
+          )}
+        </div>
+        {!hasCome && (
+          <div
+            className={css.gauge}
+            role="progressbar"
+            aria-label="Upload"
+            aria-valuenow={Math.round((100 * sent) / Math.max(1, size))}
+          >
+            <span style={{ transform: `scaleX(${sent / Math.max(1, size)})` }} />
+          </div>
+        )}
       </div>
-      <div
-        className={css.gauge}
-        role="progressbar"
-        aria-label="Upload"
-        aria-valuenow={Math.round((100 * sent) / Math.max(1, size))}
-      >
-        <span style={{ transform: `scaleX(${sent / Math.max(1, size)})` }} />
-      </div>
-      {!isGoing && <ChooseFile onFile={onFile} again={`Choose ${sheet.name} again to go on where it stopped`} />}
+      {isMissing && <ChooseFile onFile={onFile} again={`Choose ${sheet.name} again to go on where it stopped`} />}
     </>
   );
+}
+
+function comeWords({ size, receivedAt, problem }: Sheet): string {
+  return bytes(size ?? 0) + (receivedAt || problem ? "" : ": it has come, and is put together");
+}
+
+function receivedWords({ received, size }: Sheet): string {
+  return `${bytes(received)} of ${bytes(size ?? 0)} have come, and are kept.`;
 }

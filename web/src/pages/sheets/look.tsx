@@ -9,6 +9,7 @@ import { Select } from "~/ui/field";
 import { Notice } from "~/ui/notice";
 import { Skeleton } from "~/ui/skeleton";
 import { plural } from "~/words";
+import { localPreviewQuery } from "./local-preview";
 import css from "./sheets.module.css";
 
 const DELIMITERS = [
@@ -19,23 +20,46 @@ const DELIMITERS = [
 ];
 const ENCODINGS = ["utf-8", "windows-1252", "utf-16", "iso-8859-1", "windows-1251", "shift_jis", "gb18030"];
 const SHOWN = 12;
+const ROW_HEIGHT = 28;
+const NO_FILE = new File([], "", { lastModified: 0 });
 
-/** The first rows, and how the file is read. Another way of reading is tried here before it is taken. */
-export function Look({ sheet }: { sheet: Sheet }) {
-  const [options, setOptions] = useState<ReadOptions>({});
-  const query = useQuery({ ...previewQuery(sheet.jobId, options), placeholderData: keepPreviousData });
+interface LookProps {
+  sheet: Sheet;
+  /** The file itself, while it is uploaded from this page. */
+  file: File | undefined;
+  options: ReadOptions;
+  onOptions: (options: ReadOptions) => void;
+}
+
+/**
+ * The first rows, and how the file is read. Another way of reading is tried here before it is taken. While the file is
+ * on its way, the browser reads its beginning.
+ */
+export function Look({ sheet, file, options, onOptions }: LookProps) {
+  const isHere = sheet.fileId !== null;
+  const stored = useQuery({
+    ...previewQuery(sheet.jobId, options),
+    enabled: isHere,
+    placeholderData: keepPreviousData,
+  });
+  const local = useQuery({
+    ...localPreviewQuery(file ?? NO_FILE, options),
+    enabled: file !== undefined && !stored.data,
+    placeholderData: keepPreviousData,
+  });
+  const query = isHere && (stored.data || !local.data) ? stored : local;
   return (
     <Loaded query={query} what="The first rows" loading={<Skeleton height={320} />}>
       {(preview) => (
         <>
-          <Options sheet={sheet} preview={preview} options={options} onChange={setOptions} />
+          <Options sheet={sheet} preview={preview} options={options} onChange={onOptions} isHere={isHere} />
           {query.isError && (
             <Notice kind="error" title="The file cannot be read so.">
               {query.error.message}
             </Notice>
           )}
-          <Sample preview={preview} />
-          <Unreadable preview={preview} />
+          <Sample preview={preview} isHere={isHere} />
+          {preview.rows.length > 0 && <Unreadable preview={preview} />}
         </>
       )}
     </Loaded>
@@ -47,13 +71,18 @@ interface OptionsProps {
   preview: Preview;
   options: ReadOptions;
   onChange: (options: ReadOptions) => void;
+  /** The whole file has come. */
+  isHere: boolean;
 }
 
-function Options({ sheet, preview, options, onChange }: OptionsProps) {
+function Options({ sheet, preview, options, onChange, isHere }: OptionsProps) {
   const navigate = useNavigate({ from: "/sheets/new" });
   const take = useMutation({
-    mutationFn: () => reread(sheet.jobId, options),
-    onSuccess: ({ jobId }) => void navigate({ search: { job: jobId }, replace: true }),
+    mutationFn: () => reread(sheet.jobId, { options }),
+    onSuccess: ({ jobId }) => {
+      onChange({});
+      void navigate({ search: { job: jobId }, replace: true });
+    },
   });
   const isChanged = Object.values(options).some((value) => value !== null && value !== undefined);
   const encoding = options.encoding ?? preview.encoding ?? "utf-8";
@@ -97,7 +126,7 @@ function Options({ sheet, preview, options, onChange }: OptionsProps) {
         ]}
         onChange={(value) => onChange({ ...options, header: value === "true" })}
       />
-      {isChanged && (
+      {isHere && isChanged && (
         <div className="row">
           <Button look="primary" busy={take.isPending} onClick={() => take.mutate()}>
             Read it like this
@@ -112,12 +141,22 @@ function Options({ sheet, preview, options, onChange }: OptionsProps) {
   );
 }
 
-function Sample({ preview }: { preview: Preview }) {
+/** The first rows. It never becomes lower: what follows stays in its place while ways of reading are tried. */
+function Sample({ preview, isHere }: { preview: Preview; isHere: boolean }) {
   const { columns, rows, isAll } = preview;
+  const shown = Math.min(rows.length, SHOWN);
+  const [most, setMost] = useState(shown);
+  if (shown > most) setMost(shown);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div className={css.sample} tabIndex={0} role="region" aria-label="First rows">
+      <div
+        className={css.sample}
+        style={{ minHeight: (most + 1) * ROW_HEIGHT + 2 }}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        role="region"
+        aria-label="First rows"
+      >
         <table>
           <thead>
             <tr>
@@ -140,14 +179,22 @@ function Sample({ preview }: { preview: Preview }) {
             ))}
           </tbody>
         </table>
+        {rows.length === 0 && <Unreadable preview={preview} />}
       </div>
       <p className="muted">
-        {plural(columns.length, "column")}.{" "}
-        {isAll ? `All ${plural(rows.length, "row")} of the file` : `The first of more than ${exact(rows.length)} rows`}
-        {rows.length > SHOWN && `, of which ${SHOWN} are shown`}.
+        {plural(columns.length, "column")}. {rowWords(rows.length, isAll)}
+        {!isHere && " Your browser reads the beginning while the file is on its way; what you choose is offered again."}
       </p>
     </>
   );
+}
+
+function rowWords(count: number, isAll: boolean): string {
+  if (count === 0) return "None of the first rows can be read.";
+  const shown = count > SHOWN ? `, of which ${SHOWN} are shown` : "";
+  return isAll
+    ? `All ${plural(count, "row")} of the file${shown}.`
+    : `The first of more than ${exact(count)} rows${shown}.`;
 }
 
 function Unreadable({ preview: { unreadable } }: { preview: Preview }) {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { type Job, jobQuery } from "~/api/jobs";
-import { previewQuery, type Sheet, sheetQuery } from "~/api/sheets";
+import { presetQuery, previewQuery, type ReadOptions, type Sheet, sheetQuery } from "~/api/sheets";
 import { useTopics } from "~/live";
 import { takeFiles } from "~/shell/handover";
 import { Page } from "~/shell/page";
@@ -15,6 +15,7 @@ import { sentence } from "~/words";
 import { Ask } from "./ask";
 import { Columns, type Mapping } from "./columns";
 import { ChooseFile, FileProgress } from "./file";
+import { isText } from "./local-preview";
 import { Look } from "./look";
 import css from "./sheets.module.css";
 
@@ -25,23 +26,25 @@ export default function NewSheetPage() {
   const { job } = route.useSearch();
   const navigate = useNavigate({ from: "/sheets/new" });
   const [trouble, setTrouble] = useState<string>();
-  const begin = (file: File, known?: { id: string; jobId: string }) => {
+  const [file, setFile] = useState<File>();
+  const begin = (chosen: File, known?: { id: string; jobId: string }) => {
     setTrouble(undefined);
-    beginUpload(file, { paused: true }, known).then(
+    setFile(chosen);
+    beginUpload(chosen, { paused: true }, known).then(
       (upload) => void navigate({ search: { job: upload.jobId }, replace: true }),
       (error: Error) => setTrouble(error.message),
     );
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was dropped elsewhere is taken once
   useEffect(() => {
-    const [file] = takeFiles();
-    if (file) begin(file);
+    const [dropped] = takeFiles();
+    if (dropped) begin(dropped);
   }, []);
   return (
     <Page title="New sheet">
       <ol className={css.stretches}>
         {job ? (
-          <OfJob jobId={job} onFile={begin} trouble={trouble} />
+          <OfJob jobId={job} file={file} onFile={begin} trouble={trouble} />
         ) : (
           <Stretch title="File">
             <ChooseFile onFile={begin} />
@@ -68,11 +71,12 @@ export function Stretch({ title, children }: { title: string; children: React.Re
 
 interface OfJobProps {
   jobId: string;
+  file: File | undefined;
   onFile: (file: File, known?: { id: string; jobId: string }) => void;
   trouble: string | undefined;
 }
 
-function OfJob({ jobId, onFile, trouble }: OfJobProps) {
+function OfJob({ jobId, file, onFile, trouble }: OfJobProps) {
   useTopics("jobs");
   const sheet = useQuery(sheetQuery(jobId));
   const job = useQuery(jobQuery(jobId));
@@ -81,7 +85,7 @@ function OfJob({ jobId, onFile, trouble }: OfJobProps) {
     <Loaded query={sheet} what="The sheet" loading={<Skeleton height={96} />}>
       {(found) => (
         <Loaded query={job} what="Its job" loading={<Skeleton height={96} />}>
-          {(of) => <Stretches sheet={found} job={of} upload={upload} onFile={onFile} trouble={trouble} />}
+          {(of) => <Stretches sheet={found} job={of} upload={upload} file={file} onFile={onFile} trouble={trouble} />}
         </Loaded>
       )}
     </Loaded>
@@ -94,15 +98,24 @@ interface StretchesProps extends Omit<OfJobProps, "jobId"> {
   upload: Upload | undefined;
 }
 
-function Stretches({ sheet, job, upload, onFile, trouble }: StretchesProps) {
+function Stretches({ sheet, job, upload, file, onFile, trouble }: StretchesProps) {
   const [mapping, setMapping] = useState<Mapping>({});
+  const [options, setOptions] = useState<ReadOptions>({});
   const preview = useQuery({ ...previewQuery(sheet.jobId, {}), enabled: sheet.fileId !== null });
-  const isRead = sheet.columns !== null && !preview.isPending;
+  const preset = useQuery({ ...presetQuery(sheet.jobId), enabled: sheet.columns !== null });
+  const isRead = sheet.columns !== null && !preview.isPending && !preset.isPending; // at once: nothing moves later
   const isTable = sheet.kind === "csv" || sheet.kind === "xlsx";
+  const localFile = file && isText(file) ? file : undefined;
+  const isLookedAt = sheet.fileId !== null && (isTable || sheet.problem !== null);
   return (
     <>
       <Stretch title="File">
-        <FileProgress sheet={sheet} upload={upload} onFile={(file) => onFile(file, sheet)} />
+        <FileProgress
+          sheet={sheet}
+          upload={upload}
+          isChosen={file !== undefined && !trouble}
+          onFile={(chosen) => onFile(chosen, sheet)}
+        />
         {trouble && (
           <Notice kind="error" title="The upload does not go on.">
             {sentence(trouble)}
@@ -114,9 +127,9 @@ function Stretches({ sheet, job, upload, onFile, trouble }: StretchesProps) {
           </Notice>
         )}
       </Stretch>
-      {sheet.fileId && (isTable || sheet.problem) && (
+      {(isLookedAt || localFile) && (
         <Stretch title="Look">
-          <Look sheet={sheet} />
+          <Look sheet={sheet} file={localFile} options={options} onOptions={setOptions} />
         </Stretch>
       )}
       {isRead && isTable && !sheet.problem && (
@@ -126,7 +139,7 @@ function Stretches({ sheet, job, upload, onFile, trouble }: StretchesProps) {
       )}
       {isRead && !sheet.problem && (
         <Stretch title="Ask">
-          <Ask sheet={sheet} job={job} mapping={mapping} />
+          <Ask sheet={sheet} job={job} mapping={mapping} onChange={setMapping} />
         </Stretch>
       )}
     </>

@@ -11,8 +11,8 @@ import { Places } from "./places";
 import { stateWords } from "./provider-words";
 
 const COLUMNS: Column<Provider>[] = [
-  { key: "name", title: "Provider", cell: (each) => <strong>{each.name}</strong> },
-  { key: "state", title: "State", cell: stateWords },
+  { key: "name", title: "Provider", isClear: true, cell: (each) => <strong>{each.name}</strong> },
+  { key: "state", title: "State", isClear: true, cell: stateWords },
   { key: "priority", title: "Priority", cell: (each) => each.priority, number: true },
   { key: "strategies", title: "Looks up by", cell: (each) => each.strategies.join(", ") },
   { key: "asked", title: "Asked", cell: (each) => exact(each.asked), number: true },

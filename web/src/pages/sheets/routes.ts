@@ -1,11 +1,10 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { Table2 } from "lucide-react";
+import { lazy } from "react";
+import type { JobParts } from "~/jobs/parts";
 import { root } from "~/root";
 import { search, text, texts, whole } from "~/search";
 import type { RailEntry } from "~/shell/rail";
-import { showInterrupted } from "~/uploads/interrupted";
-
-showInterrupted();
 
 export const routes = [
   createRoute({
@@ -37,7 +36,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/sheets/$jobId",
-    validateSearch: search({ tab: text, status: texts, q: text, row: whole }),
+    validateSearch: search({ tab: text, status: texts, q: text, sort: text, row: whole }),
     component: lazyRouteComponent(() => import("./sheet")),
   }),
 ] as const;
@@ -45,3 +44,23 @@ export const routes = [
 export const rail: RailEntry[] = [
   { to: "/sheets", title: "Sheets", icon: Table2, key: "s", section: "content", package: "sheets", isMain: true },
 ];
+
+export const jobParts: JobParts = {
+  pipelines: ["sheets", "sheet_images", "catalogue_rows"],
+  tabs: [
+    {
+      key: "grid",
+      label: "Grid",
+      after: "overview",
+      isWide: true,
+      Content: lazy(() => import("./sheet-grid").then(({ SheetGrid }) => ({ default: SheetGrid }))),
+    },
+    {
+      key: "exports",
+      label: "Exports",
+      after: "timeline",
+      Content: lazy(() => import("./exports").then(({ Exports }) => ({ default: Exports }))),
+    },
+  ],
+  page: { label: "Sheet", to: (jobId) => `/sheets/${jobId}` },
+};

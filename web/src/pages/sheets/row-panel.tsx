@@ -8,6 +8,7 @@ import { Panel } from "~/shell/panel";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
+import { Facts } from "~/ui/facts";
 import { Notice } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
 import { SkeletonRows } from "~/ui/skeleton";
@@ -74,17 +75,17 @@ function ShownRow({ item }: { item: Item }) {
               .filter(Boolean)
               .join(", ")}
           </p>
-          <Facts values={fields} />
+          <Facts facts={factsOf(fields)} />
           {typeof reasons === "string" && <p className="muted">{sentence(reasons)}</p>}
         </Part>
       )}
       <Again item={item} />
       <Part title="In the file">
-        <Facts values={valuesOf(valuesOf(item.input).row)} />
+        <Facts facts={factsOf(valuesOf(valuesOf(item.input).row))} />
       </Part>
       {Object.keys(normalized).length > 0 && (
         <Part title="As it was read">
-          <Facts values={valuesOf(normalized.fields ?? normalized)} />
+          <Facts facts={factsOf(valuesOf(normalized.fields ?? normalized))} />
         </Part>
       )}
       {item.attempts.length > 0 && (
@@ -146,20 +147,10 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Facts({ values }: { values: Values }) {
-  const shown = Object.entries(values).filter(([, value]) => value !== null && value !== "");
-  return (
-    <dl className={css.facts}>
-      {shown.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <Value value={value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+function factsOf(values: Values): [string, ReactNode][] {
+  return Object.entries(values)
+    .filter(([, value]) => value !== null && value !== "")
+    .map(([name, value]) => [name, <Value key={name} value={value} />]);
 }
 
 function Value({ value }: { value: unknown }) {

@@ -18,6 +18,7 @@ import type { Selection } from "./use-selection";
 const ENDED = ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"] as const;
 type Ended = (typeof ENDED)[number];
 const MOST_ITEMS = 10_000;
+const MOST_CHARACTERS = 20_000; // of the numbers of rows of an export
 
 interface SelectionBarProps {
   job: Job;
@@ -38,10 +39,10 @@ export function SelectionBar({ job, selection, filter, isFiltered, copied }: Sel
       : [],
   );
   if (!isSome) return null;
-  const span = spanOf(ids);
-  const choice = isAll ? (filter.statuses ? { statuses: filter.statuses.join(",") } : {}) : span;
-  const cannot =
-    isAll && filter.q ? "rows found by their text" : choice ? undefined : "rows that do not follow each other";
+  const numbers = rangesOf(ids);
+  const isTooMany = numbers.length > MOST_CHARACTERS;
+  const cannot = isAll && filter.q ? "rows found by their text" : isTooMany ? "so many separate rows" : undefined;
+  const choice = isAll ? (filter.statuses ? { statuses: filter.statuses.join(",") } : {}) : { rows: numbers };
   const copy = () => {
     const done = copyText(copied());
     const count = selection.rows().length;
@@ -56,7 +57,7 @@ export function SelectionBar({ job, selection, filter, isFiltered, copied }: Sel
         Ask again
       </Button>
       {!isAll && <Button onClick={copy}>Copy</Button>}
-      <ExportButton jobId={job.id} choice={choice ?? {}} cannot={cannot} />
+      <ExportButton jobId={job.id} choice={choice} cannot={cannot} />
       <Button look="plain" onClick={selection.clear}>
         Clear
       </Button>
@@ -65,12 +66,15 @@ export function SelectionBar({ job, selection, filter, isFiltered, copied }: Sel
   );
 }
 
-/** Rows that follow each other, as the range that an export takes. */
-export function spanOf(ids: ReadonlySet<string>): { from: number; to: number } | undefined {
-  const numbers = [...ids].map(Number);
-  const from = Math.min(...numbers);
-  const to = Math.max(...numbers);
-  return to - from + 1 === numbers.length ? { from, to } : undefined;
+/** The numbers of rows, as an export takes them: "3,7-9". */
+export function rangesOf(ids: ReadonlySet<string>): string {
+  const ranges: [number, number][] = [];
+  for (const number of [...ids].map(Number).sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(",");
 }
 
 /** Without the clipboard API, which plain HTTP does not have. */

@@ -82,7 +82,7 @@ function ShownSheet({ sheet, job }: { sheet: Sheet; job: Job }) {
       <State sheet={sheet} job={job} />
       <Tabs label="Parts of the sheet" tabs={[...TABS]} value={chosen} onChange={show}>
         {chosen === "grid" && <SheetGrid key={job.id} job={job} />}
-        {chosen === "exports" && <Exports jobId={job.id} />}
+        {chosen === "exports" && <Exports job={job} />}
         {chosen === "file" && <FileFacts sheet={sheet} />}
       </Tabs>
     </Page>

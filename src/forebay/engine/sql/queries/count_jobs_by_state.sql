@@ -5,9 +5,9 @@ with open as materialized (
     (select j.state, 1 from forebay.job j where $1 is null and j.finished_at is null limit $2)
 ),
 newest as materialized (
-    (select j.state, j.created_at, j.finished_at from forebay.job j where $1 is not null and j.owner_id = $1 order by j.id desc limit $2)
+    (select j.id, j.state, j.created_at, j.finished_at from forebay.job j where $1 is not null and j.owner_id = $1 order by j.id desc limit $2)
     union all
-    (select j.state, j.created_at, j.finished_at from forebay.job j where $1 is null order by j.id desc limit $2)
+    (select j.id, j.state, j.created_at, j.finished_at from forebay.job j where $1 is null order by j.id desc limit $2)
 ),
 counted as (
     select c.state, count(*) as jobs from (
@@ -15,9 +15,9 @@ counted as (
     group by c.state
 ),
 looked as (
-    select count(*) as looked_at, min(n.created_at) as looked_to,
+    select count(*) as looked_at, min(n.created_at) as looked_to, max(n.id) as last_id,
            count(*) < $2 and (select count(*) from open) < $2 as is_exact
     from newest n
 )
-select c.state::text as state, c.jobs, l.looked_at, l.looked_to, l.is_exact
+select c.state::text as state, c.jobs, l.looked_at, l.looked_to, l.is_exact, l.last_id
 from looked l left join counted c on true

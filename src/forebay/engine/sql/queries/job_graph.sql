@@ -1,5 +1,6 @@
 -- The steps of job $1 with the numbers of their tasks; at most $2 runs of each place and $3 failed items are read. needs: the
--- names of the steps before. A step that ended otherwise than done is `failed` if no step before it has failed, else `skipped`.
+-- names of the steps before. A step that ended otherwise than done is `not_found` or `failed` if no step before it has failed, by
+-- the status of its item, else `skipped`.
 -- The statement sees one moment, so a task is counted in one place.
 with job as materialized (
     select j.*, j.total - j.done - j.skipped - j.not_found - j.error as open_items, j.total > 1000 as is_large
@@ -33,7 +34,7 @@ select s.name, array(select b.name from step b where b.bit & s.needs <> 0 order 
        s.paused, s.parked, c.waiting, c.scheduled, c.running, c.on_hold,
        case when s.after_all or not j.is_large then e.done
             else greatest(0, j.done + e.done + j.open_items - b.items) end as done,
-       e.failed, e.skipped, not u.is_cut as exact
+       e.failed, e.not_found, e.skipped, not u.is_cut as exact
 from job j cross join cut u cross join step s
 cross join lateral (
     select coalesce(sum(r.last_n - r.first_n + 1) filter (where r.place = 'ready'), 0) as waiting,
@@ -44,7 +45,9 @@ cross join lateral (
 cross join lateral (
     select coalesce(sum(m.items) filter (where m.done & s.bit <> 0), 0)::bigint as done,
            coalesce(sum(m.items) filter (
-               where m.dead & s.bit <> 0 and m.status <> 'SKIPPED' and m.dead & s.needs = 0), 0)::bigint as failed,
+               where m.dead & s.bit <> 0 and m.status not in ('SKIPPED', 'NOT_FOUND') and m.dead & s.needs = 0), 0)::bigint as failed,
+           coalesce(sum(m.items) filter (
+               where m.dead & s.bit <> 0 and m.status = 'NOT_FOUND' and m.dead & s.needs = 0), 0)::bigint as not_found,
            coalesce(sum(m.items) filter (
                where m.dead & s.bit <> 0 and (m.status = 'SKIPPED' or m.dead & s.needs <> 0)), 0)::bigint as skipped
     from (select * from ended where not s.after_all union all select * from own where s.after_all) m) e

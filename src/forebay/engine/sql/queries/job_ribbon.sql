@@ -40,6 +40,7 @@ cross join lateral (
     select count(*) as items, count(*) filter (where i.status = 'SKIPPED') as skipped,
            count(*) filter (where i.status = 'NOT_FOUND') as not_found, count(*) filter (where i.status = 'ERROR') as error
     from (select i.status from forebay.item i
-          where i.job_id = $1 and i.n between s.first_n and s.last_n and i.status in ('SKIPPED', 'NOT_FOUND', 'ERROR')
+          where i.job_id = $1 and i.n between s.first_n and s.last_n and i.verdict <> 'DONE'
+                and i.status in ('SKIPPED', 'NOT_FOUND', 'ERROR')
           limit s.most) i) f
 order by s.place

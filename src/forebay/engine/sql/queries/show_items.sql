@@ -7,12 +7,12 @@ select i.job_id, i.n, p.name as pipeline, o.name as owner,
                      i.input #>> '{image,name}', i.key), 200) as title,
        left(coalesce(i.input ->> 'brand', i.input #>> (j.summary_paths ->> 'brand')::text[]), 100) as brand,
        left(coalesce(i.input ->> 'sku', i.input #>> (j.summary_paths ->> 'sku')::text[]), 100) as sku,
-       i.error::text as error, i.progress::text as progress
+       i.error::text as error, i.progress::text as progress, j.state::text as job_state
 from unnest($1::bigint[], $2::int[]) with ordinality k(job_id, n, place)
 join forebay.item i on i.job_id = k.job_id and i.n = k.n
 join forebay.pipeline p on p.id = i.pipeline_id
 join forebay.owner o on o.id = i.owner_id
-left join lateral (select j.summary_paths from forebay.job j where j.id = i.job_id) j on true
+left join lateral (select j.summary_paths, j.state from forebay.job j where j.id = i.job_id) j on true
 left join lateral (
     select l.token, l.attempt, l.worker_id, l.claimed_at from forebay.lease l
     where i.status = 'PENDING' and l.job_id = i.job_id and l.ns @> i.n order by l.token desc limit 1) l on true

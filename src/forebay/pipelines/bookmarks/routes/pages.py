@@ -1,25 +1,16 @@
-"""The page for saving a link."""
+"""The former address of the page for saving a link."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-
 from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
+from fastapi.responses import RedirectResponse
 
-from forebay.api.pages import page
 from forebay.api.strict_query import StrictRoute
 
 router = APIRouter(include_in_schema=False, route_class=StrictRoute)
 
 
-@cache
-def _add_page() -> HTMLResponse:
-    return page("add", "Save a link", files("forebay.pipelines.bookmarks") / "pages")
-
-
 @router.get("/bookmarks/add")
-async def add_bookmark() -> HTMLResponse:
-    """The page that the bookmarklet opens, and that offers the bookmarklet."""
-    return _add_page()
+async def add_bookmark() -> RedirectResponse:
+    """Bookmarklets of earlier releases open it; browsers add the part after #, which has the link, to the new one."""
+    return RedirectResponse("/save", status_code=308)

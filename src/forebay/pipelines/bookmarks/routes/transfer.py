@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,25 +28,25 @@ from forebay.identity import session_context
 from forebay.log import get_logger
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks import files as bookmark_files
-from forebay.pipelines.bookmarks.files import BookmarkFile, Entry, Format
+from forebay.pipelines.bookmarks.exports import exported
+from forebay.pipelines.bookmarks.files import Entry, Format
 from forebay.pipelines.bookmarks.imports import Imported, bookmark_imports
+from forebay.pipelines.bookmarks.models import ImportPreview
+from forebay.pipelines.bookmarks.previews import counted
+from forebay.services.egress import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    import asyncpg
-
     from forebay.api.auth.authentication import Principal
     from forebay.api.quota import Quotas
     from forebay.api.role_pools import RolePools
     from forebay.engine.processes.limited_calls import LimitedCalls
+    from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/bookmarks", tags=["bookmarks"], route_class=StrictRoute)
 
 log = get_logger("api")
 
 READ_BOOKMARKS = limited(bookmark_files.read_file, memory_mb=1024, timeout=120, file_mb=1, scratch_mb=1)
-_EXPORT_PAGE = 500  # bookmarks per query
 
 
 @router.get(
@@ -58,32 +59,12 @@ async def export_bookmarks(
 ) -> StreamingResponse:
     """Export all bookmarks: for browsers (html), as Pocket writes them (csv), or with all fields (json)."""
     headers = {"Content-Disposition": f'attachment; filename="bookmarks.{kind}"'}
-    return StreamingResponse(_exported(pools, who, kind), media_type=bookmark_files.media_type(kind), headers=headers)
-
-
-async def _exported(pools: RolePools, who: Principal, kind: Format) -> AsyncGenerator[str]:
-    file, after = BookmarkFile(kind), (-1, 0)
-    yield file.head()
-    while True:
-        async with pools.own(who) as conn:
-            found = await rows.export(conn, after, _EXPORT_PAGE)
-        yield "".join(file.entry(exported_entry(row, kind)) for row in found)
-        if len(found) < _EXPORT_PAGE:
-            yield file.tail()
-            return
-        after = (found[-1]["category_id"], found[-1]["id"])
-
-
-def exported_entry(row: asyncpg.Record, kind: Format) -> Entry:
-    """JSON is read by forebay, which fetches the title of the page again; other formats contain it."""
-    title = row["own_title"] if kind == "json" else row["own_title"] or row["title"]
-    return Entry(
-        row["url"], title, row["note"], tuple(row["tags"]), row["category"], row["created_at"], row["archived"]
+    return StreamingResponse(
+        exported(partial(pools.own, who), kind), media_type=bookmark_files.media_type(kind), headers=headers
     )
 
 
-_IMPORTS: dict[str, Any] = {
-    **idempotency.TAKES_KEY,
+_PREVIEWS: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
@@ -97,6 +78,7 @@ _IMPORTS: dict[str, Any] = {
         },
     },
 }
+_IMPORTS: dict[str, Any] = idempotency.TAKES_KEY | _PREVIEWS
 
 
 @router.post("/import", status_code=201, openapi_extra=_IMPORTS, responses={415: {"description": "No file"}})
@@ -109,6 +91,24 @@ async def import_bookmarks(request: Request) -> JobRef:
         return await _import(request, who, idempotent, *await _uploaded(request))
     finally:
         await request.close()
+
+
+@router.post("/import/preview", openapi_extra=_PREVIEWS, responses={415: {"description": "No file"}})
+async def preview_import(request: Request) -> ImportPreview:
+    """Read a bookmarks file and count what an import would do. Nothing is saved."""
+    try:
+        who = await authorized(request, "write", makes_owner=True)
+        _, entries = await _uploaded(request)
+        settings: Settings = request.app.state.settings
+        found = await asyncio.to_thread(counted, entries, Policy.of(settings))
+        pools: RolePools = request.app.state.pools
+        async with pools.own(who) as conn:
+            known = await rows.count_known(conn, who.owner_id, found.pages)
+    finally:
+        await request.close()
+    return ImportPreview(
+        links=len(entries), known=known, repeated=found.repeated, invalid=found.invalid, folders=found.folders
+    )
 
 
 async def _uploaded(request: Request) -> tuple[str, list[Entry]]:

@@ -12,7 +12,7 @@ from forebay.pipelines.sheets.db.sql import load
 from forebay.types import Statement
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
     from typing import TypeAlias
 
     import asyncpg
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Sink: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
 
-Shape = Literal["plain", "typed", "harmless", "object"]
+Shape = Literal["plain", "typed", "object"]
 ColumnType = Literal["own", "number", "text"]
 ColumnKind = Literal["own", "read", "found", "meta"]
 CellType = Literal["text", "number", "link", "image", "status", "score"]
@@ -30,18 +30,21 @@ GROUPS = ("read", "warnings")  # optional groups of columns
 _STEP = 20_000  # items per statement
 _SEARCHED = 5000  # rows whose cells are searched for one page
 _LONG = 86_400.0  # seconds; a statement waits for the reader of its rows
+_AFTER = "select f.ns, f.next_after as continues from forebay.find_items($1, $2, $3::forebay.item_status[], $4) f"
+_BEFORE = (
+    "select f.ns, f.next_before as continues from forebay.find_items_before($1, $2, $3::forebay.item_status[], $4) f"
+)
 # Characters that JSON does not contain, so that nothing is quoted.
 _AS_IT_IS = {"quote": "\x01", "escape": "\x01", "delimiter": "\x02"}
 
 
 @dataclass(frozen=True, slots=True)
 class GridSelection:
-    """Rows of a grid: items `first` to `last` with one of the statuses; and additional groups of columns: `read`,
-    `warnings`."""
+    """Rows of a grid: those in the ranges (first and last number; None: all) with one of the statuses; and additional
+    groups of columns: `read`, `warnings`."""
 
     statuses: Sequence[str] | None = None
-    first: int = 1
-    last: int | None = None
+    ranges: Sequence[tuple[int, int | None]] = ((1, None),)
     show: Sequence[str] = ()
 
 
@@ -59,7 +62,7 @@ class GridColumn:
 class GridRows:
     columns: list[GridColumn]
     rows: list[asyncpg.Record]
-    next_after: int | None
+    continues: int | None  # the position after the page, or of a page before a row, the one before it
     total: int
     searched_to: int | None  # of a search: the last row that was searched
 
@@ -72,42 +75,61 @@ class GridFilter:
     text: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class GridPlace:
+    """Where a page begins, after a row; or where it ends, before one."""
+
+    after: int = 0
+    before: int | None = None
+
+
 async def page(
-    conn: Connection, job_id: int, after: int, where: GridFilter, size: int, show: Sequence[str] = ()
+    conn: Connection, job_id: int, place: GridPlace, where: GridFilter, size: int, show: Sequence[str] = ()
 ) -> GridRows:
-    """Rows of the grid of a job in order, and the position after the page. A page may be short before the end.
+    """Rows of the grid of a job in order, and where to continue. A page may be short before the end.
 
     Raises: NotFoundError; ConflictError when the job is not made of a sheet; RequestError for unknown groups.
     """
+    is_back = place.before is not None
     async with translating_errors():
         about = await conn.fetchrow(load("grid_details"), job_id, list(show))
         assert about is not None  # noqa: S101 - otherwise the function raises
         most = size if where.text is None else max(size, _SEARCHED)
         found = await conn.fetchrow(
-            "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)",
+            _BEFORE if is_back else _AFTER,
             job_id,
-            after,
+            place.before if is_back else place.after,
             where.statuses,
             most,
         )
         assert found is not None  # noqa: S101 - the function returns one row
-        rows, more = await _matching(conn, job_id, found, where.text, size, show)
+        rows, more = await _matching(conn, job_id, found, where.text, size, show, is_back=is_back)
     names = ("keys", "names", "kinds", "types")
     columns = [GridColumn(*values) for values in zip(*(about[name] for name in names), strict=True)]
-    searched_to = None if where.text is None else more or about["total"]
+    searched_to = None if where.text is None else more or (1 if is_back else about["total"])
     return GridRows(columns, rows, more, about["total"], searched_to)
 
 
 async def _matching(
-    conn: Connection, job_id: int, found: asyncpg.Record, text: str | None, size: int, show: Sequence[str]
+    conn: Connection,
+    job_id: int,
+    found: asyncpg.Record,
+    text: str | None,
+    size: int,
+    show: Sequence[str],
+    *,
+    is_back: bool,
 ) -> tuple[list[asyncpg.Record], int | None]:
-    """Those of the found rows that have the text, and the position after them."""
+    """Those of the found rows that have the text, in order, and where to continue."""
     if not found["ns"]:
-        return [], found["next_after"]
+        return [], found["continues"]
     if text is None:
-        return await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)), found["next_after"]
-    rows = await conn.fetch(load("search_grid"), job_id, found["ns"], list(show), text, size + 1)
-    return (rows[:size], rows[size - 1]["n"]) if len(rows) > size else (rows, found["next_after"])
+        return await conn.fetch(load("read_grid"), job_id, found["ns"], list(show)), found["continues"]
+    most = len(found["ns"]) if is_back else size + 1
+    rows = await conn.fetch(load("search_grid"), job_id, found["ns"], list(show), text, most)
+    if len(rows) <= size:
+        return rows, found["continues"]
+    return (rows[-size:], rows[-size]["n"]) if is_back else (rows[:size], rows[size - 1]["n"])
 
 
 async def is_sheet(conn: Connection, job_id: int) -> bool:
@@ -140,19 +162,22 @@ class Reading:
         """Copy the rows to the sink in order, as CSV or JSON Lines; reports the number of rows and the last item
         regularly."""
         part, rows = self._part, 0
-        last = self.total if part.last is None else min(part.last, self.total)
         form: dict[str, Any] = _AS_IT_IS if shape == "object" else {}
-        after = part.first - 1
-        while after < last:
-            upto = min(after + _STEP, last)
+        for after, upto in self._pieces():
             async with translating_errors():
                 sql = await self._conn.fetchval(
                     load("grid_query"), self._job_id, shape, after, upto, part.statuses, list(part.show)
                 )
                 told = await self._conn.copy_from_query(sql, output=sink, format="csv", timeout=_LONG, **form)
             rows += int(told.removeprefix("COPY "))
-            after = upto
             yield rows, upto
+
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        """The ranges in pieces: the number before the first row, and the last."""
+        for first, end in self._part.ranges:
+            last = self.total if end is None else min(end, self.total)
+            for after in range(first - 1, last, _STEP):
+                yield after, min(after + _STEP, last)
 
 
 @asynccontextmanager
@@ -177,6 +202,11 @@ async def export(conn: Connection, job_id: int, kind: str, options: str, trace: 
     Raises: NotFoundError; ConflictError when the job is not made of a sheet.
     """
     return int(await fetch_value(conn, load("export_sheet"), job_id, kind, options, trace))
+
+
+async def open_exports(conn: Connection, export_id: int, most: int) -> int:
+    """How many exports the owner of this one has that have not ended, up to `most`."""
+    return int(await fetch_value(conn, load("count_open_exports"), export_id, most))
 
 
 async def exports(

@@ -100,7 +100,25 @@ def _sheet(row: asyncpg.Record) -> Sheet:
     return Sheet(**values)
 
 
+async def preset(conn: Connection, job_id: int) -> asyncpg.Record | None:
+    """The mapping that was kept for the columns of the sheet of a job: mapping, providers, used_at."""
+    return await fetch_row(conn, load("get_preset"), job_id)
+
+
+async def own_pace(conn: Connection, job_id: int, step: str, tries: int) -> float | None:
+    """Rows per second in the busy minutes of the owner's last job of this kind; `tries`: of a row that is not found."""
+    row = await fetch_row(conn, load("own_pace"), job_id, step)
+    if row is None or not row["minutes"]:
+        return None
+    return float((row["ended"] + row["not_found"] / tries) / (60 * row["minutes"]))
+
+
 # Changing them.
+
+
+async def keep_preset(conn: Connection, job_id: int) -> bool:
+    """Keep the mapping of the sheet for files with the same columns; False: the columns are not known."""
+    return bool(await fetch_value(conn, load("keep_preset"), job_id))
 
 
 async def lock(conn: Connection, sheet_id: int) -> None:

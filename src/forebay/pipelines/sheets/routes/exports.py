@@ -13,6 +13,7 @@ from forebay.api import idempotency, paging
 from forebay.api.auth.authentication import Reader, Writer
 from forebay.api.deps import After, FileAccessDep, JobId, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.models import FromJson, Id, Model, Next, State, Status
+from forebay.api.number_ranges import PATTERN, read_ranges
 from forebay.api.problems import Problem
 from forebay.api.routes.files import link_to
 from forebay.api.routes.items import Statuses, UserId, chosen
@@ -21,6 +22,7 @@ from forebay.api.strict_query import StrictRoute
 from forebay.errors import NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.sheets.db import grid as grids
+from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.storage import db as files
 from forebay.telemetry.tracing import submitting
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from forebay.api.quota import Quotas
+    from forebay.db.pool import Connection
 
 router = APIRouter(prefix="/api", tags=["sheets"], route_class=StrictRoute)
 
@@ -68,8 +71,11 @@ class GridPage(Model):
     column_details: list[GridColumn] = Field(description="in the same order as `columns`")
     rows: list[GridRow]
     total: int = Field(description="rows of the grid; they have the numbers 1 to `total`, without gaps")
-    searched_to: int | None = Field(description="with `q`: the number of the last row that was searched")
+    searched_to: int | None = Field(
+        description="with `q`: the number of the last row that was searched; with `before`, of the first"
+    )
     next: Next
+    previous: int | None = Field(description="with `before`: the `before` of the page before; null: there is none")
 
 
 class ExportRef(Model):
@@ -115,23 +121,29 @@ async def get_grid(
     show: Show = None,
     after: After = None,
     first: Annotated[Number, Query(alias="from", description="number of the first row, instead of `after`")] = None,
+    before: Annotated[
+        Number, Query(description="the page ends before the row of this number: for reading backward")
+    ] = None,
     q: Annotated[str | None, Query(max_length=200, description="only rows with this text in a cell")] = None,
 ) -> GridPage:
     """The rows of a sheet with their matches, in the order of the file: the same cells as in exports.
 
     Rows have the numbers 1 to `total` without gaps, so that `from` reaches any of them; of rows with the same key only
     the first has a number. With `q`, a request searches a limited number of rows: `searchedTo` says how far, and `next`
-    continues. A page may be short while there is a `next`."""
+    continues. With `before`, the page has the nearest rows before that number, and `previous` continues. A page may be
+    short while there is a `next` or a `previous`."""
     if first is not None and after is not None:
         raise Problem(422, "cannot be combined with `after`", field="query.from")
+    if before is not None and (first is not None or after is not None):
+        raise Problem(422, "cannot be combined with `after` or `from`", field="query.before")
     if q is not None and "\0" in q:
         raise Problem(422, "must not contain a NUL character", field="query.q")
     start = paging.decode(after, paging.small)[0] if after is not None else (first or 1) - 1
     groups = _groups(show)
     where = grids.GridFilter(chosen(statuses), q or None)
     async with pools.of(who) as conn:
-        page = await grids.page(conn, job_id, start, where, size, groups)
-    more = page.next_after
+        page = await grids.page(conn, job_id, grids.GridPlace(start, before), where, size, groups)
+    more = page.continues
     paging.tell("grid", [row["n"] for row in page.rows], more)
     return GridPage(
         columns=[column.title for column in page.columns],
@@ -142,7 +154,8 @@ async def get_grid(
         rows=[GridRow(id=row["n"], status=row["status"], cells=row["cells"]) for row in page.rows],
         total=page.total,
         searched_to=page.searched_to,
-        next=None if more is None else paging.encode(more),
+        next=None if more is None or before is not None else paging.encode(more),
+        previous=None if before is None else more,
     )
 
 
@@ -159,6 +172,7 @@ async def export_grid(
     job_id: JobId,
     who: Writer,
     pools: RolePoolsDep,
+    settings: SettingsDep,
     request: Request,
     kind: Annotated[Literal["csv", "xlsx", "jsonl"], Query(alias="format")] = "csv",
     statuses: Statuses = None,
@@ -166,12 +180,29 @@ async def export_grid(
     raw: Annotated[bool, Query(description="do not escape CSV cells that a spreadsheet would run as formulas")] = False,
     first: Annotated[Number, Query(alias="from", description="the first item")] = None,
     last: Annotated[Number, Query(alias="to", description="the last item")] = None,
+    rows: Annotated[
+        str | None,
+        Query(
+            description="numbers of rows instead of `from` and `to`, as `3,7-9`",
+            max_length=20_000,
+            pattern=PATTERN,
+        ),
+    ] = None,
 ) -> ExportRef:
     """Start an export of the grid to a file; get the export to see its progress."""
     if first is not None and last is not None and last < first:
         raise Problem(422, "must not be before `from`", field="query.to")
+    if rows is not None and (first is not None or last is not None):
+        raise Problem(422, "cannot be combined with `from` or `to`", field="query.rows")
     groups = _groups(show)
-    given = {"statuses": chosen(statuses), "show": groups or None, "raw": raw or None, "first": first, "last": last}
+    given = {
+        "statuses": chosen(statuses),
+        "show": groups or None,
+        "raw": raw or None,
+        "first": first,
+        "last": last,
+        "ranges": None if rows is None else read_ranges(rows, "query.rows"),
+    }
     options = json.dumps({name: value for name, value in given.items() if value is not None})
     idempotent = await idempotency.of(request)
     quotas: Quotas = request.app.state.quotas
@@ -181,12 +212,24 @@ async def export_grid(
             return ExportRef.model_validate(known.body)
         with submitting("sheet_exports") as now:
             export_id = await grids.export(conn, job_id, kind, options, now.trace)
+            await _check_open_exports(conn, export_id, settings.of(SheetsSettings).max_open_exports)
             quota.admit()
             now.made(export_id)
         done = ExportRef(export_id=str(export_id), state=(await find_job(conn, export_id)).state)
         await idempotent.keep(conn, who, 202, done.model_dump(by_alias=True))
     log.info("export_submitted", job=export_id, of=job_id, format=kind, by=who.actor)
     return done
+
+
+async def _check_open_exports(conn: Connection, export_id: int, most: int) -> None:
+    """Raises: Problem 429, which takes the export back."""
+    if await grids.open_exports(conn, export_id, most + 1) > most:
+        raise Problem(
+            429,
+            f"{most} exports have not ended yet, and no more are allowed (FOREBAY_SHEETS_MAX_OPEN_EXPORTS): wait until "
+            "one is written, or cancel one",
+            headers={"Retry-After": "30"},
+        )
 
 
 @router.get("/jobs/{job_id}/exports")

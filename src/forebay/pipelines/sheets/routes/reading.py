@@ -13,7 +13,7 @@ from forebay.api.problems import Problem
 from forebay.api.routes.jobs import find_job
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import control
-from forebay.errors import DataError
+from forebay.errors import DataError, InvalidField
 from forebay.intake import db as intake
 from forebay.intake.db import FileTerms, NewFile
 from forebay.log import get_logger
@@ -31,6 +31,7 @@ from forebay.pipelines.sheets.models import (
 from forebay.pipelines.sheets.preview import READ_PREVIEW, ROWS, Preview
 from forebay.pipelines.sheets.reading import SheetOptions
 from forebay.pipelines.sheets.routes.sheets import find_sheet
+from forebay.services.products import FIELDS
 from forebay.storage import db as files
 from forebay.storage.blobs import local_object
 from forebay.telemetry.tracing import submitting
@@ -88,6 +89,27 @@ def _options(sheet: Sheet, given: ReadOptions) -> dict[str, Any]:
     return {**sheet.options, "columns": {}, "key": [], "providers": providers, **given.model_dump(by_alias=True)}
 
 
+def _again(sheet: Sheet, body: Reread) -> dict[str, Any]:
+    """The options for reading the file again.
+
+    Raises: InvalidField for a key that is none of the columns.
+    """
+    if body.options is not None:
+        return {**_options(sheet, body.options), "key": body.key}
+    for name in body.key:
+        if name not in (sheet.columns or ()):
+            raise InvalidField("key", f"there is no column {name!r}")
+    mapping: dict[str, Any] = sheet.mapping or {}
+    return {
+        **sheet.options,
+        "columns": dict.fromkeys(map(str, FIELDS)) | mapping.get("fields", {}) if mapping else {},
+        "decimalMark": mapping.get("decimal_mark"),
+        "currency": mapping.get("currency"),
+        "providers": sheet.providers or [],
+        "key": body.key,
+    }
+
+
 def _shown(found: Preview) -> SheetPreview:
     looked = found.looked
     layout: dict[str, Any] = {} if looked.layout is None else looked.layout.model_dump(mode="json")
@@ -127,7 +149,7 @@ async def reread_sheet(job_id: JobId, body: Reread, who: Writer, pools: RolePool
         if await sheets.rows_have_started(conn, job_id):
             raise Problem(409, "rows of this sheet have been processed: upload the file again to read it differently")
         quota.admit()
-        options = _options(sheet, body.options)
+        options = _again(sheet, body)
         with submitting(FILES.name) as now:
             new, terms = NewFile(sheet.name, sheet.size, options), FileTerms(priority=job.priority, trace=now.trace)
             added = await sheets.add(conn, sheet.owner_id, new, terms)

@@ -91,6 +91,13 @@ ALTER TABLE forebay.sheet ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE forebay.sheet_preset (
+    owner_id bigint NOT NULL,
+    fingerprint bytea NOT NULL,
+    mapping jsonb NOT NULL,
+    providers text[],
+    used_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
 ALTER TABLE ONLY forebay.catalogue
     ADD CONSTRAINT catalogue_owner_id_name_key UNIQUE (owner_id, name);
 ALTER TABLE ONLY forebay.catalogue
@@ -107,6 +114,8 @@ ALTER TABLE ONLY forebay.sheet
     ADD CONSTRAINT sheet_job_id_key UNIQUE (job_id);
 ALTER TABLE ONLY forebay.sheet
     ADD CONSTRAINT sheet_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.sheet_preset
+    ADD CONSTRAINT sheet_preset_pkey PRIMARY KEY (owner_id, fingerprint);
 CREATE INDEX catalogue_shared ON forebay.catalogue USING btree (id) WHERE shared;
 CREATE INDEX product_gtin ON forebay.product USING btree (gtin) WHERE (gtin IS NOT NULL);
 CREATE INDEX product_mpn ON forebay.product USING btree (mpn) WHERE (mpn IS NOT NULL);
@@ -130,6 +139,7 @@ CREATE POLICY of_all ON forebay.product TO forebay_admin, forebay_worker USING (
 CREATE POLICY of_all ON forebay.sheet TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.sheet_export TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.sheet_file TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.sheet_preset TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_own_job ON forebay.sheet AS RESTRICTIVE TO forebay_api USING (true) WITH CHECK ((EXISTS ( SELECT
    FROM forebay.job j
   WHERE (j.id = sheet.job_id))));
@@ -138,6 +148,7 @@ CREATE POLICY of_owner ON forebay.product TO forebay_api USING ((owner_id = ( SE
 CREATE POLICY of_owner ON forebay.sheet TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.sheet_export TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.sheet_file TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.sheet_preset TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_shared ON forebay.catalogue FOR SELECT TO forebay_api USING (shared);
 CREATE POLICY of_shared ON forebay.product FOR SELECT TO forebay_api USING ((EXISTS ( SELECT
    FROM forebay.catalogue c
@@ -146,6 +157,7 @@ ALTER TABLE forebay.product ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet_export ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet_file ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.sheet_preset ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_api;
 GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.catalogue TO forebay_worker;
@@ -200,3 +212,6 @@ GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_identity;
 GRANT USAGE ON SEQUENCE forebay.sheet_id_seq TO forebay_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_preset TO forebay_api;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_preset TO forebay_admin;
+GRANT SELECT ON TABLE forebay.sheet_preset TO forebay_worker;

@@ -16,7 +16,9 @@ begin
     perform forebay.hold_order(array[job.id]);
     perform forebay.open_item(job_id, n);
     perform from forebay.cut_runs(job, n);
-    select l.* into held from forebay.lease l where l.job_id = job.id and l.ns @> cancel_item.n order by l.token limit 1 for update;
+    -- All of them before the job's row, which settle() locks.
+    perform from forebay.lease l where l.job_id = job.id and l.ns @> cancel_item.n order by l.token for update;
+    select l.* into held from forebay.lease l where l.job_id = job.id and l.ns @> cancel_item.n order by l.token limit 1;
     if held.token is null then  -- settle() handles all consequences of an item's end, but needs a lease
         insert into forebay.lease (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
         select forebay.next_token(), s.step_id, job.lane_id, job.id, job.owner_id, 0, 0, at, at, it

@@ -6,18 +6,8 @@ declare
     ended int := 0;
 begin
     for batch in
-        with history as (  -- the outcomes of earlier attempts of these tasks, and which of them ended last
-            select l.token, a.n, a.earlier, a.outcome,
-                   max(a.earlier) filter (where a.outcome in ('DONE', 'SKIPPED', 'NOT_FOUND', 'ERROR', 'CANCELLED'))
-                       over (partition by l.token, a.n) as ended
-            from forebay.lease l cross join lateral unnest(l.ns) r cross join lateral (
-                select a.n, a.token as earlier, a.outcome from forebay.attempt a
-                where a.job_id = l.job_id and a.n >= lower(r) and a.n < upper(r) and a.step_id = l.step_id offset 0) a
-            where l.token = any(tokens)
-        ),
-        lost as materialized (
-            select h.token, h.n, count(*) as times from history h
-            where h.outcome = 'EXPIRED' and h.earlier > coalesce(h.ended, 0) group by h.token, h.n
+        with lost as materialized (
+            select o.* from forebay.count_losses(settle_lost.tokens) o
         )
         select t.worker_id, t.step_id, array_agg(t.token) as tokens, array_agg(t.n) as ns, array_agg(t.claimed_at) as started,
                array_agg(format('the worker was lost %s times while it had this task', o.times + 1)) as reasons

@@ -5,14 +5,20 @@
 create or replace function forebay.cut_reprocessed(job forebay.job, statuses forebay.item_status[], chosen int4multirange)
 returns void language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
-declare held bigint[];
+declare
+    held bigint[];
+    runs tid[];
 begin
     perform from forebay.lease l where l.job_id = job.id order by l.token for update;
     perform from forebay.cut_runs(job, 0);
+    -- Runs are locked before they are compared with items: a run that a claim cuts meanwhile is read again as it is then.
+    runs := array(
+        select r.ctid from forebay.ready r
+        where r.step_id = any(forebay.steps_of(job)) and r.lane_id = any(forebay.lanes_of(job)) and r.job_id = job.id
+          and r.seq >= coalesce(job.first_seq, 0) for update);
     with hit as (
         delete from forebay.ready r
-        where r.step_id = any(forebay.steps_of(job)) and r.lane_id = any(forebay.lanes_of(job)) and r.job_id = job.id
-          and r.seq >= coalesce(job.first_seq, 0)
+        where r.ctid = any(runs)
           and exists (select from forebay.item i where i.job_id = job.id and i.n between r.first_n and r.last_n
                       and forebay.is_chosen(i, statuses, chosen))
         returning r.*

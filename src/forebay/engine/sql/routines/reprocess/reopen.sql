@@ -38,9 +38,12 @@ begin
     forgiven as (
         delete from forebay.dead_letter d where d.job_id = job.id and d.n = any(array(select o.n from opened o))
     ),
-    not_waiting as (  -- a signal that has come stays: the step gets it now; children that have failed run again, but for a restart
+    -- A signal that has come stays: the step gets it now. An item that was DONE begins anew. Children that have failed run
+    -- again, but for a restart.
+    not_waiting as (
         delete from forebay.waiting w using opened o
-        where w.job_id = job.id and w.n = o.n and (w.signalled_at is null or o.done = 0 and w.name = 'forebay.map' and (restart or o.status = 'DONE'))
+        where w.job_id = job.id and w.n = o.n
+          and (w.signalled_at is null or o.done = 0 and (o.status = 'DONE' or restart and w.name = 'forebay.map'))
     ),
     tally as (
         select count(*) as opened,

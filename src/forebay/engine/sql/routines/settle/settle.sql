@@ -30,35 +30,49 @@ with report as materialized (
 asked as materialized (  -- the reports of each lease
     select r.token, count(*) as reports, min(r.n) as first_n, max(r.n) as last_n from report r group by r.token
 ),
--- The leases all of whose tasks are reported. `= any` finds them in the order of tokens, so that two transactions never wait for
--- each other; `in … is true` uses a hash table under any statistics: those of this table may be from when it was empty.
-ended as (
+-- Leases are locked in the order of tokens, in which `= any` finds them, so that two transactions never wait for each other.
+-- `in … is true` uses a hash table under any statistics: those of this table may be from when it was empty.
+-- Leases that end and leases that are cut are changed one kind after the other, so all are locked before. Batches of many leases
+-- are those of one task each, of which none is cut: there a second look would cost more than the rare deadlock, which is repeated.
+found as materialized (
+    select ((l.token, lower(l.ns), upper(l.ns)) in (
+        select a.token, a.first_n, a.last_n + 1 from asked a where a.reports = a.last_n - a.first_n + 1)) is true as is_whole
+    from forebay.lease l where (select count(*) from asked) between 2 and 100 and l.token = any(tokens)
+),
+locked as materialized (
+    select from forebay.lease l
+    where (select bool_or(f.is_whole) and not bool_and(f.is_whole) from found f) and l.token = any(tokens)
+    order by l.token for update
+),
+ended as (  -- the leases all of whose tasks are reported
     delete from forebay.lease l
-    where l.token = any(tokens)
-      and ((l.token, lower(l.ns), upper(l.ns)) in (
-          select a.token, a.first_n, a.last_n + 1 from asked a where a.reports = a.last_n - a.first_n + 1)) is true
+    where (select count(*) from locked) >= 0 and l.token = any(tokens) and case
+        when upper(l.ns) = lower(l.ns) + 1 then ((l.token, lower(l.ns)) in (select r.token, r.n from report r)) is true
+        else ((l.token, lower(l.ns), upper(l.ns)) in (
+            select a.token, a.first_n, a.last_n + 1 from asked a where a.reports = a.last_n - a.first_n + 1)) is true end
     returning l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt, l.claimed_at
 ),
 cut as materialized (  -- the others that exist
     select l.token, l.ns, l.job_id, l.step_id, l.lane_id, l.owner_id, l.attempt, l.claimed_at from forebay.lease l
-    where (select count(*) from ended) < (select count(*) from asked)
+    where (select coalesce(sum(upper(e.ns) - lower(e.ns)), 0) from ended e) < cardinality(tokens)
       and l.token = any(tokens) and l.token not in (select e.token from ended e)
     order by l.token for update
 ),
 task as materialized (  -- a lease, with data of its step and job
     select h.*, s.bit, s.ordered, coalesce(v.downstream, 0) as downstream, coalesce(v.optional, false) as optional, s.name as step,
-           coalesce(j.version_id, -j.pipeline_id) as version_id, case when s.after_all then j.job_steps else j.steps end as mask
+           coalesce(j.version_id, -j.pipeline_id) as version_id, case when s.after_all then j.job_steps else j.steps end as mask,
+           j.total = 1 and j.job_steps = 0 as is_single
     from (select e.*, false as is_cut from ended e union all select c.*, true from cut c) h
     join forebay.step s on s.id = h.step_id
     -- One job for each lease: a plan made while the tables were small would pair all jobs with all leases of a step.
     cross join lateral (
-        select j.version_id, j.pipeline_id, j.job_steps, j.steps from forebay.job j where j.id = h.job_id offset 0) j
+        select j.version_id, j.pipeline_id, j.job_steps, j.steps, j.total from forebay.job j where j.id = h.job_id offset 0) j
     -- by its bit: the job may have changed to a version in which the step needs others, or is gone
     left join forebay.version_step v on v.version_id = coalesce(j.version_id, -j.pipeline_id) and v.bit = s.bit
 ),
 valid as materialized (
     select r.*, t.job_id, t.step_id, t.lane_id, t.owner_id, t.version_id, t.attempt, t.claimed_at, t.mask, t.is_cut, t.step, t.bit,
-           t.ordered, case when f.done then t.bit else 0 end as adds_done,
+           t.ordered, t.is_single, case when f.done then t.bit else 0 end as adds_done,
            case when not f.dead then 0 when r.ends_item then t.mask else t.bit | t.downstream end as adds_dead,
            case when not f.dead then 'DONE' when r.outcome in ('ERROR', 'NOT_FOUND') then r.outcome::text
                 else 'SKIPPED' end::forebay.item_status as verdict
@@ -88,13 +102,16 @@ saved as (
                      when v.adds_done <> 0 then i.error
                      when v.class is null then case when v.adds_dead = 0 then i.error end
                      else jsonb_build_object('step', v.step, 'class', v.class, 'reason', v.reason, 'attempt', v.attempt) end,
-        updated_at = at
+        -- Of two settles, the one that began first may end last: its time is then next to the later one, so that who reads
+        -- changes in the order of their times sees it.
+        updated_at = case when i.updated_at > at then i.updated_at + interval '1 microsecond' else at end
     from valid v
     -- A step that has ended stays ended, regardless of who reports about it.
     where i.job_id = v.job_id and i.n = v.n and i.status = 'PENDING' and (i.done | i.dead) & v.bit = 0
     returning i.job_id, i.n, i.status, i.done, i.dead, v.version_id, v.lane_id, v.owner_id, v.step_id, v.mask,
-              v.adds_done, v.adds_dead, v.outcome, v.attempt, v.claimed_at, v.step, v.class, v.reason, v.again_at, v.spent
+              v.adds_done, v.adds_dead, v.outcome, v.attempt, v.claimed_at, v.step, v.class, v.reason, v.again_at, v.spent, v.is_single
 ),
+sums as materialized (select (select count(*) from valid) as valid, (select count(*) from saved) as saved),
 logged as (
     insert into forebay.attempt
         (job_id, n, step_id, attempt, outcome, owner_id, worker_id, token, started_at, ended_at, class, reason)
@@ -104,7 +121,7 @@ logged as (
            case when u.is_unsaved then coalesce(v.reason, 'the item had already ended') else v.reason end
     -- The counts are equal but in rare cases; only then are the two compared.
     from valid v cross join lateral (
-        select (select count(*) from saved) < (select count(*) from valid)
+        select (select s.saved < s.valid from sums s)
                and (v.job_id, v.n) not in (select s.job_id, s.n from saved s) as is_unsaved) u
 ),
 tally as materialized (
@@ -118,7 +135,13 @@ tally as materialized (
            min(claimed_at) as claimed_at,
            max(jsonb_build_object('item', n::text, 'step', step, 'class', class, 'reason', reason, 'attempt', attempt, 'at', at)::text)
                filter (where outcome = 'ERROR') as failure
-    from saved group by job_id
+    from saved where not is_single group by job_id
+    union all  -- of a job with one item, there is nothing to sum up
+    select job_id, (status = 'DONE')::int, (status = 'SKIPPED')::int, (status = 'NOT_FOUND')::int, (status = 'ERROR')::int,
+           (status <> 'PENDING')::int, null, claimed_at,
+           case when outcome = 'ERROR' then jsonb_build_object(
+               'item', n::text, 'step', step, 'class', class, 'reason', reason, 'attempt', attempt, 'at', at)::text end
+    from saved where is_single
 ),
 counted as (
     update forebay.job j set
@@ -132,7 +155,7 @@ counted as (
         pace = forebay.pace_after(j, t.closed, t.claimed_at, at),
         last_error = case when forebay.is_over(j, t.closed, t.own) and j.error + t.error = 0 and t.own is distinct from 'ERROR'
                           then null else coalesce(t.failure::jsonb, j.last_error) end,
-        updated_at = at
+        updated_at = case when j.updated_at > at then j.updated_at + interval '1 microsecond' else at end
     -- In one order, so that two settles never wait for each other.
     from (select * from tally order by job_id) t
     where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null
@@ -147,11 +170,11 @@ tallied as (
     select c.owner_id, c.pipeline_id, sum(c.done), sum(c.skipped), sum(c.not_found), sum(c.error)
     from counted c where c.closed > 0 group by c.owner_id, c.pipeline_id
 )
-select (select count(*) from valid),
-       case when (select count(*) from valid) < cardinality(tokens) then array(
+select (select s.valid from sums s),
+       case when (select s.valid from sums s) < cardinality(tokens) then array(
            select r.token from report r where not exists (select from valid v where v.token = r.token and v.n = r.n)
            order by r.token, r.n) else '{}' end,
-       case when (select count(*) from valid) < cardinality(tokens) then array(
+       case when (select s.valid from sums s) < cardinality(tokens) then array(
            select r.n from report r where not exists (select from valid v where v.token = r.token and v.n = r.n)
            order by r.token, r.n) else '{}' end,
        array(select distinct v.token from valid v where v.is_cut),

@@ -13,6 +13,10 @@ begin
         select distinct on (k.owner_id, k.name, k.key) w
         from (select * from forebay.kept_signal k where k.at > present - interval '1 hour' order by k.at desc limit max_rows) k
         join forebay.waiting w on w.owner_id = k.owner_id and w.name = k.name and w.key = k.key and w.signalled_at is null
+        -- what an item that has ended waited for stays with it; it must not keep the signal from others
+        where exists (
+            select from forebay.scheduled s join forebay.step p on p.id = s.step_id and p.bit = w.bit
+            where s.job_id = w.job_id and s.first_n = w.n and s.last_n = w.n)
     ) found(w);
     return given;
 end $$;

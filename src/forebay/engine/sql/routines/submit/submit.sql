@@ -48,36 +48,25 @@ begin
             run_at := least(run_at, at + max_wait);
         end if;
     end if;
-    if key is null then  -- the usual case, without a second function: everything is known by one look
-        select p.id as pipeline_id, p.version_id, p.max_input_bytes, p.roots, p.steps, p.job_steps, o.id as owner_id, l.id as lane_id,
-               array(select b.step_id from forebay.busy_lane b where b.lane_id = l.id and b.until > at) as busy_steps
-        into opened
-        from forebay.pipeline p join forebay.owner o on o.name = submit.owner
-        join forebay.lane l on l.owner_id = o.id and l.job_id = 0 and l.priority = submit.priority and l.limit_name = ''
-        where p.name = submit.pipeline;
-        if opened.lane_id is not null then
-            insert into forebay.job as j
-                (owner_id, pipeline_id, version_id, priority, steps, job_steps, meta, lane_id, total, first_seq, created_at, updated_at)
-            values (opened.owner_id, opened.pipeline_id, opened.version_id, priority, opened.steps, opened.job_steps, meta,
-                    opened.lane_id, 1, nextval('forebay.seq'), at, at)
-            returning j.id into job_id;
+    if key is null and run_at is null then
+        job_id := forebay.submit_ready(pipeline, input, owner, priority, meta, at);
+        if job_id is not null then
             created := true;
-        end if;
-    end if;
-    if job_id is null then
-        opened := forebay.open_job(pipeline, owner, key, priority, 1, true, meta, at, "coalesce", unique_states, unique_period);
-        job_id := opened.job_id;
-        created := opened.created;
-        if not created then
             return;
         end if;
+    end if;
+    opened := forebay.open_job(pipeline, owner, key, priority, 1, true, meta, at, "coalesce", unique_states, unique_period);
+    job_id := opened.job_id;
+    created := opened.created;
+    if not created then
+        return;
     end if;
     size := octet_length(input::text);
     if run_at is not null or size > opened.max_input_bytes then
         perform forebay.check_submission(size, opened.max_input_bytes, 'input', run_at, at);
     end if;
-    if size > 200 and input @? '$.**{100}' or meta is not null then
-        perform forebay.check_nesting(input, 'input'), forebay.check_nesting(meta, 'meta');
+    if size > 200 then  -- what is shorter is not nested so deeply
+        perform forebay.check_nesting(input, 'input');
     end if;
     insert into forebay.item (job_id, n, owner_id, pipeline_id, input, created_at, updated_at)
     values (submit.job_id, 1, opened.owner_id, opened.pipeline_id, input, at, at);

@@ -15,6 +15,9 @@ begin
         perform forebay.refuse('FB002', 'inputs', 'must be JSON values, not SQL nulls');
     elsif keys is not null and cardinality(keys) <> cardinality(inputs) then
         perform forebay.refuse('FB002', 'keys', 'must have as many entries as inputs');
+    elsif keys is not null then
+        perform forebay.refuse('FB002', 'keys[' || k.place - 1 || ']', 'must have 1 to 500 characters')
+        from unnest(keys) with ordinality k(key, place) where length(k.key) not between 1 and 500;
     end if;
     opened := forebay.open_job(pipeline, owner, key, priority, cardinality(inputs), true, meta, at, false, unique_states, unique_period);
     job_id := opened.job_id;

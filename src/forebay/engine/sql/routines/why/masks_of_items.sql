@@ -7,7 +7,7 @@ language plpgsql stable rows 1000 set enable_seqscan = off set jit = off as $$
 begin
     if job.total > 1000 then
         return query select i.status, i.done, i.dead & ~i.done from forebay.item i
-        where i.job_id = job.id and i.n > 0 and i.status in ('SKIPPED', 'NOT_FOUND', 'ERROR') limit max_items;
+        where i.job_id = job.id and i.n > 0 and i.verdict <> 'DONE' and i.status in ('SKIPPED', 'NOT_FOUND', 'ERROR') limit max_items;
     else
         return query select i.status, i.done, i.dead & ~i.done from forebay.item i where i.job_id = job.id and i.n > 0;
     end if;

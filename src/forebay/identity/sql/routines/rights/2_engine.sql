@@ -14,7 +14,7 @@ end $$;
 select forebay.own('job'), forebay.own('item'), forebay.own('lane'), forebay.own('ready'), forebay.own('scheduled'),
        forebay.own('waiting'), forebay.own('kept_signal'), forebay.own('lease'), forebay.own('dead_letter'),
        forebay.own('throttled_task'), forebay.own('ordered_task'), forebay.own('schedule'), forebay.own('deleted_jobs', 'select'),
-       forebay.own('child_change'),
+       forebay.own('child_change'), forebay.own('owner_sample', 'select'),
        forebay.own('attempt', 'select, insert', 'select, insert'),
        forebay.own('audit', 'select, insert', 'select, insert, delete'),
        forebay.own('tally', 'select, insert'),  -- workers update it to lock what they fold
@@ -31,11 +31,11 @@ select forebay.permit('select', t, 'forebay_api', 'forebay_admin') from unnest('
 select forebay.permit('select, delete', 'busy_lane', 'forebay_api', 'forebay_admin');
 select forebay.permit('insert, update', 'owner', 'forebay_admin'), forebay.permit('update', 'queue', 'forebay_admin');
 select forebay.permit('select, insert, update, delete', t, 'forebay_worker')
-from unnest('{pipeline,pipeline_version,version_step,step,queue,worker,busy_lane,rate_limit,slot_limit,slot_lease}'::text[]) t;
+from unnest('{pipeline,pipeline_version,version_step,step,queue,worker,busy_lane,rate_limit,slot_limit,slot_lease,controller_sample}'::text[]) t;
 select forebay.permit('select', t, 'forebay_admin')
-from unnest('{worker,rate_limit,slot_limit,slot_lease,attempt_default,items,jobs,queue_depth,totals,last_hour,dead_letters,attempts,waits,ordered_tasks,workers}'::text[]) t;
+from unnest('{worker,controller_sample,rate_limit,slot_limit,slot_lease,attempt_default,items,jobs,queue_depth,totals,last_hour,dead_letters,attempts,waits,ordered_tasks,workers}'::text[]) t;
 
 -- The last error of a worker may concern any owner's item: owners may read only the other columns.
 select forebay.permit('select (id, name, stats, stale, started_at, seen_at, stopped_at, steps)', 'worker', 'forebay_api');
 -- Numbers only: those of the caller with security_invoker views (PostgreSQL 15 and newer), else those of all owners.
-select forebay.permit('select', 'queue_depth', 'forebay_api'), forebay.permit('select', 'workers', 'forebay_api');
+select forebay.permit('select', 'queue_depth', 'forebay_api'), forebay.permit('select', 'workers', 'forebay_api', 'forebay_worker');

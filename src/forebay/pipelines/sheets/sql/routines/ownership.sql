@@ -2,7 +2,7 @@
 
 -- What workers find out about a sheet, and the files of it, are theirs to write.
 select forebay.own('sheet', 'select, delete'), forebay.own('sheet_export', 'select, delete'),
-       forebay.own('sheet_file', 'select, delete');
+       forebay.own('sheet_file', 'select, delete'), forebay.own('sheet_preset', worker_rights => 'select');
 select forebay.permit(
            'insert (owner_id, job_id, name, options, providers), update (mapping, providers, turn, problem)', 'sheet',
            'forebay_api', 'forebay_admin'),

@@ -1,7 +1,8 @@
 -- Builds the statement for rows of the grid of a job, in order: those after number `after` up to `upto` with one of the
 -- statuses (null: any), or without `after` those with the numbers in $1. Forms of a row: `cells`, an array after number and
--- status; `plain` and `harmless`, one column per cell; `typed`, like plain, plus a letter for the type of each cell of the
--- file (services/spreadsheets/xlsx_rows.py); `object`, JSON by column names.
+-- status; `plain`, one column per cell; `typed`, like plain, plus a letter for the type of each cell of the
+-- file (services/spreadsheets/xlsx_rows.py); `object`, JSON by column names; `harmless`, plain with escaped formulas, for workers of
+-- the release before.
 -- Each level does its work once per row: large values are decompressed in the innermost, and cells are extracted in the middle.
 -- The outermost has no ORDER BY, which would cost a tenth: it is only a projection, and a test checks the plan.
 -- Pages and files use the same expressions over item.input and item.result, so that they cannot differ.
@@ -43,6 +44,6 @@ begin
         job_id,
         case when after is null then 'i.n = any($1)' else format('i.n > %s and i.n <= %s', after, upto) end
         -- These have an index: a few errors in a large job are found quickly.
-        || case when statuses <@ '{SKIPPED, NOT_FOUND, ERROR}' then ' and i.status in (''SKIPPED'', ''NOT_FOUND'', ''ERROR'')' else '' end,
+        || case when statuses <@ '{SKIPPED, NOT_FOUND, ERROR}' then ' and i.verdict <> ''DONE''' else '' end,
         case when statuses is not null then format('where v.status = any(%L::text[])', statuses::text[]) end);
 end $$;

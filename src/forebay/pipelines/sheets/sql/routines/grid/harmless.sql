@@ -6,7 +6,7 @@ select case when cell !~ '(?:^|[;\t])''*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]' th
 $$;
 
 -- Escapes a CSV cell that a spreadsheet would run as a formula, also parts after a semicolon or a tab, where some split cells;
--- plain numbers are not escaped. Does the same as services/spreadsheets/cells.py. The first character decides for nearly all
+-- plain numbers are not escaped. Does the same as services/spreadsheets/cells.py, for workers of the release before. The first character decides for nearly all
 -- cells: letters, then digits.
 create or replace function forebay.harmless(cell text) returns text language sql immutable parallel safe as $$
 select case when strpos(cell, ';') > 0 or strpos(cell, chr(9)) > 0 then forebay.harmless_parts(cell)

@@ -1,0 +1,39 @@
+"""What workers are told by NOTIFY: ready tasks, cancelled jobs, changed queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from forebay.engine.work.claimer import Claimer
+    from forebay.engine.work.executor import StepExecutor
+    from forebay.engine.work.wake_ups import WakeUps
+
+
+class Messages:
+    """Passes messages to the modules of one worker."""
+
+    def __init__(self, claimer: Claimer, wake_ups: WakeUps, executors: Mapping[int, StepExecutor]) -> None:
+        self._claimer = claimer
+        self._wake_ups = wake_ups
+        self._executors = executors
+
+    def on_listening(self) -> None:
+        """Handle a new connection: messages may have been missed."""
+        self._claimer.polling.request()
+
+    def on_message(self, payload: str) -> None:
+        verb, *args = payload.split()
+        if verb == "ready":
+            step_id, lane_id, seq = (int(arg) for arg in args)
+            self._wake_ups.add(step_id, lane_id, seq)
+        elif verb == "key":
+            step_id, lane_id, seq = (int(arg) for arg in args)
+            self._claimer.waking.wake_key(step_id, lane_id, seq)
+        elif verb == "cancel":
+            for executor in self._executors.values():
+                executor.cancel_job(int(args[0]))
+        elif verb == "queue":  # perhaps resumed or unparked
+            self._claimer.polling.request()

@@ -1,0 +1,190 @@
+"""Jobs: cancelled and taken back, the graph with the numbers of the database, why something waits, and what failed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import expect
+
+from forebay import Context, Pipeline, Retry, TransientError, Wait
+from forebay.testing import testbed
+from tests.crash._rig import EFFECTS, Workers
+from tests.crash._steps import slow
+from tests.web._pages import job_with_a_failure, waiting_job
+from tests.web.conftest import Site
+
+orders: Pipeline[str] = Pipeline("orders", str)
+
+
+@orders.step(retry=Retry(attempts=4, base=3600, jitter=False))
+async def act(ctx: Context, order: str) -> str | Wait:
+    if order == "fails":
+        raise TransientError("the line is dead")
+    if order == "waits" and ctx.signal is None:
+        return Wait("paid", key="7")
+    return str(ctx.signal.payload) if ctx.signal else order
+
+
+def test_a_job_is_paused_elsewhere_cancelled_and_taken_back(site: Site) -> None:
+    job = waiting_job(site)["job"]
+    ann = site.person()
+    page = ann.open(f"/jobs/{job}")
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    other = ann.another_tab().open(f"/jobs/{job}")
+    other.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_role("button", name="Resume", exact=True)).to_be_visible()  # nobody has touched this tab
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel 40 items").click()
+    page.get_by_role("button", name="Undo").last.click()
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_visible()
+    counters = site.api().get(f"/api/jobs/{job}").json()["counters"]
+    assert (counters["pending"], counters["skipped"]) == (40, 0)
+
+
+_ENDED = """
+select s.name, count(*) filter (where a.outcome = 'DONE') as done,
+       count(*) filter (where a.outcome = 'ERROR') as failed,
+       count(*) filter (where a.outcome = 'NOT_FOUND') as not_found
+from forebay.attempt a join forebay.step s on s.id = a.step_id where a.job_id = $1 group by s.name
+"""
+
+
+def test_the_graph_has_the_numbers_of_the_database(site: Site) -> None:
+    job = job_with_a_failure(site)["job"]
+    page = site.person().open(f"/jobs/{job}")
+    graph = page.get_by_role("group", name="Steps of the job")
+    counts = {row["name"]: (row["done"], row["failed"], row["not_found"]) for row in site.sql(_ENDED, int(job))}
+    assert counts == {"fetch": (1, 1, 1), "count": (1, 0, 0)}
+    expect(graph).to_contain_text("fetch0 waiting0 running1 done1 failed1 not found")
+    expect(graph).to_contain_text("count0 waiting0 running1 done2 skipped")
+    expect(page.get_by_role("region", name="What failed")).to_contain_text("1 in fetch: Broken on purpose.")
+    page.get_by_role("tab", name="Timeline").click()
+    timeline = page.get_by_role("figure", name="Timeline of the job")
+    expect(timeline.get_by_role("link")).to_have_text(["good", "broken", "missing"])
+    expect(timeline.get_by_title("broken on purpose")).to_have_count(1)
+
+
+def test_every_wait_has_its_reason_and_the_button_that_helps(site: Site) -> None:
+    job = waiting_job(site)["job"]
+    root = site.person("root")
+    page = root.open(f"/jobs/{job}/items/2")
+    why = page.get_by_role("region", name="Why it waits")
+    expect(why).to_contain_text("no running worker serves queue pages.fetch")
+    expect(why).to_contain_text("forebay worker --queues pages.fetch")
+    root_api, ann = site.api("root"), site.api()
+    root_api.post("/api/queues/pages.fetch/pause")
+    ann.post(f"/api/jobs/{job}/pause")
+    page.reload()
+    expect(why).to_contain_text("The job was paused by ann")
+    why.get_by_role("button", name="Resume the job").click()
+    expect(why).to_contain_text("the queue pages.fetch was paused by root")
+    why.get_by_role("button", name="Resume the queue").click()
+    expect(why).to_contain_text("no running worker serves queue pages.fetch")
+    assert ann.get(f"/api/jobs/{job}").json()["state"] in {"QUEUED", "RUNNING"}
+
+
+def test_each_reason_that_can_be_helped_has_its_button(serve: Callable[..., Site]) -> None:
+    site = serve(orders)
+    ann = site.api()
+
+    def submit(order: str) -> str:
+        return str(ann.post("/api/jobs", json={"pipeline": "orders", "input": order}).json()["jobId"])
+
+    async def work() -> None:
+        async with testbed(site.service.dsn, [orders], migrated=True) as bed:
+            await bed.run()
+
+    fails, waits = submit("fails"), submit("waits")
+    site.run(work())
+    person = site.person()
+    page = person.open(f"/jobs/{fails}/items/1")
+    why = page.get_by_role("region", name="Why it waits")
+    expect(why).to_contain_text("act: failed")
+    why.get_by_text("Also", exact=True).click()  # no worker runs, which is said first
+    why.get_by_role("button", name="Start it now").click()
+    expect(why).to_contain_text("is not in line yet")
+    site.run(work())
+    expect(why).to_contain_text("(attempt 3 of 4)")  # it has failed again, and nobody has reloaded
+    person.open(f"/jobs/{fails}")
+    expect(why).to_contain_text("act: failed")
+    expect(why.get_by_role("link", name="item 1")).to_be_visible()
+    expect(why.get_by_role("button", name="Cancel the item")).to_have_count(0)  # what concerns an item is on its page
+
+    person.open(f"/jobs/{waits}/items/1")
+    why.get_by_text("Also", exact=True).click()
+    why.get_by_role("button", name="Send the signal").click()
+    dialog = page.get_by_role("dialog", name="Send the signal paid")
+    dialog.get_by_label("Payload").fill("{")
+    expect(dialog.get_by_role("button", name="Send it")).to_be_disabled()
+    person.axe()
+    dialog.get_by_label("Payload").fill('"by card"')
+    dialog.get_by_role("button", name="Send it").click()
+    expect(page.get_by_text("The signal reached 1 task.")).to_be_visible()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(why).to_contain_text("the item was paused by ann")
+    why.get_by_role("button", name="Resume the item").click()
+    expect(why).not_to_contain_text("the item was paused")
+    why.get_by_role("button", name="Run it here").click()  # no worker runs
+    expect(page.get_by_text("Done", exact=True).first).to_be_visible()
+    assert ann.get(f"/api/jobs/{waits}/items/1").json()["result"] == {"act": "by card"}
+
+    later = submit("fails")
+    site.run(work())
+    person.open(f"/jobs/{later}/items/1")
+    why.get_by_text("Also", exact=True).click()
+    why.get_by_role("button", name="Cancel the item").click()
+    expect(page.get_by_text("Skipped", exact=True).first).to_be_visible()
+
+
+def test_a_worker_is_killed_and_the_work_goes_on(serve: Callable[..., Site], tmp_path: Path) -> None:
+    site = serve(slow)
+    site.sql(EFFECTS)
+    ann, workers = site.api(), Workers(site.service.dsn, tmp_path)
+    gate = tmp_path / "gate"
+    gate.mkdir()
+    job = ann.post("/api/jobs", json={"pipeline": "slow", "input": {"number": 0, "gate": str(gate)}}).json()["jobId"]
+    page = site.person().open(f"/jobs/{job}/items/1")
+    why = page.get_by_role("region", name="Why it waits")
+    expect(why).to_contain_text("no running worker serves queue slow.wait")
+    try:
+        first = workers.start()
+        _until_it_is(ann, job, "running")
+        page.reload()
+        expect(why).to_contain_text("wait: running on")
+        first.kill()
+        _until_it_is(ann, job, "worker_lost")
+        page.reload()
+        expect(why).to_contain_text("is lost; it starts again")
+        (gate / "open").touch()
+        workers.start()
+        expect(page.get_by_text("Done", exact=True).first).to_be_visible()
+        expect(page.get_by_role("figure", name="Timeline of the item").get_by_title("worker lost")).to_have_count(1)
+    finally:
+        workers.end()
+
+
+def _until_it_is(api: httpx.Client, job: str, code: str) -> None:
+    """Until the first reason of the job's item has this code. Pages learn it later: a claim is no event."""
+    end = time.monotonic() + 60
+    while api.get(f"/api/jobs/{job}/items/1/why").json()["reasons"][0]["code"] != code:
+        assert time.monotonic() < end, f"the item is not {code}"
+
+
+def test_what_failed_is_grouped_by_its_reason_and_run_again(site: Site) -> None:
+    job = job_with_a_failure(site)["job"]
+    page = site.person().open("/dead-letters")
+    group = page.get_by_role("list", name="Groups of dead letters").get_by_role("listitem")
+    expect(group).to_have_count(1)
+    expect(group).to_contain_text("Broken on purpose.")
+    group.get_by_role("button", name="Retry 1").click()
+    expect(page.get_by_text("1 item runs again.")).to_be_visible()
+    site.run(site.service.work())
+    page.reload()
+    expect(group.get_by_role("button", name="Retry 1")).to_be_visible()  # it failed again
+    group.get_by_role("link", name="Show").click()
+    page.get_by_role("link", name=f"2 of job {job}").click()
+    expect(page.get_by_role("heading", name=f"Item 2 of job {job}", level=1)).to_be_visible()
+    expect(page.get_by_role("figure", name="Timeline of the item")).to_be_visible()

@@ -1,0 +1,100 @@
+"""Jobs: folded, pending, failed and run again, and on record."""
+
+# demands: S5-138, S5-139, S5-151, S5-152, S5-153, S5-154, S5-155, S5-156, S5-157, S5-158, S5-159, S5-160, S5-161
+# demands: S5-162, S5-163, S5-164, S5-165, S5-166, S5-178
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.web._pages import job_with_a_failure
+from tests.web.conftest import Site
+
+COLUMNS = [
+    "Select", "Item ID", "Job ID", "Title/Brand", "Status", "Attempts", "LockedBy", "UpdatedAt", "JobType", "Progress",
+    "Actions",
+]  # fmt: skip
+
+
+def _submit(site: Site, count: int) -> str:
+    items = [{"title": f"page {n}"} for n in range(1, count + 1)]
+    made = site.api().post("/api/jobs", json={"pipeline": "pages", "items": items})
+    return str(made.json()["jobId"])
+
+
+def test_pending_items_are_filtered_paused_cancelled_and_run_again(site: Site) -> None:
+    ended = job_with_a_failure(site)["job"]
+    job = _submit(site, 250)
+    ann = site.person()
+    page = ann.open("/pending")
+    table = page.get_by_role("region", name="Pending items")
+    expect(table.get_by_role("columnheader")).to_have_text(COLUMNS)
+    page.get_by_role("button", name="Load more").scroll_into_view_if_needed()
+    expect(table.get_by_role("row")).to_have_count(251)  # the second page comes when its place is seen
+    for name in ("JobType", "JobId", "From", "To"):
+        expect(page.get_by_label(name, exact=True)).to_be_visible()
+    for status in ("Waiting", "Running"):
+        expect(page.get_by_role("button", name=status, exact=True)).to_have_attribute("aria-pressed", "true")
+    site.api().post(f"/api/jobs/{job}/pause")
+    expect(table.get_by_title("The job is paused").first).to_be_visible()
+    page.get_by_label(f"Select item 1 of job {job}", exact=True).check()
+    selected = page.get_by_role("region", name="Selected items")
+    expect(selected).to_contain_text("These items are open: they run anyway.")
+    expect(selected.get_by_role("button", name="Reprocess selected")).to_be_disabled()
+    ann.axe()
+    selected.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("1 item cancelled.")).to_be_visible()
+    expect(page.get_by_label(f"Select item 1 of job {job}", exact=True)).to_have_count(0)
+    page.get_by_label("JobId", exact=True).fill(ended)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    page.get_by_role("button", name="Error", exact=True).click()
+    page.get_by_label(f"Select item 2 of job {ended}", exact=True).check()
+    selected.get_by_role("button", name="Reprocess selected").click()
+    expect(page.get_by_text("1 item runs again.")).to_be_visible()
+    page.get_by_role("link", name=f"Go to Job {ended}").first.click()
+    expect(page).to_have_url(re.compile(rf"/jobs/{ended}"))
+    page.get_by_role("tab", name="Pending").click()
+    expect(table.get_by_role("columnheader")).to_have_text(COLUMNS)
+
+
+def test_a_group_of_dead_letters_says_what_its_retry_has_become(site: Site) -> None:
+    job_with_a_failure(site)
+    ann = site.person()
+    page = ann.open("/dead-letters")
+    groups = page.get_by_role("list", name="Groups of dead letters")
+    broken = groups.get_by_role("listitem").first
+    count = broken.get_by_role("button", name=re.compile("^Retry")).inner_text().removeprefix("Retry ")
+    broken.get_by_role("button", name=re.compile("^Retry")).click()
+    expect(groups.get_by_text(f"{count} item ran again: 0 done, {count} still open.")).to_be_visible()
+    site.run(site.service.work())
+    expect(groups.get_by_text(f"{count} item ran again: 0 done, {count} failed again.")).to_be_visible()
+    ann.axe()
+
+
+def test_jobs_of_one_item_are_folded_and_a_record_is_printed_and_saved(site: Site) -> None:
+    job = job_with_a_failure(site)["job"]
+    for _ in range(3):
+        _submit(site, 1)
+    ann = site.person()
+    page = ann.open("/jobs")
+    jobs = page.get_by_role("list", name="Jobs")
+    expect(jobs.get_by_text("3 items", exact=True)).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(jobs.get_by_role("listitem")).to_have_count(4)  # all of that hour, one by one
+    expect(page.get_by_label("Also jobs of one item one by one")).to_be_checked()
+    ann.open(f"/jobs/{job}?tab=record")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    rows = Path(download.value.path()).read_text("utf-8").splitlines()
+    assert rows[0] == "at,kind,who,what,item,attempt,outcome,reason"
+    assert [row for row in rows if ",attempt," in row and ",ERROR,broken on purpose" in row]
+    page.emulate_media(media="print")
+    expect(page.get_by_role("button", name="CSV")).to_have_count(0)
+    expect(page.get_by_role("region", name="Attempts")).to_be_visible()
+    printed = page.evaluate("getComputedStyle(document.querySelector('table time'), '::after').content")
+    assert re.search(r"\(20\d\d-", printed)

@@ -1,0 +1,43 @@
+import type { Schema } from "~/api/client";
+import type { LetterGroup } from "~/api/dead-letters";
+import { Store } from "~/shell/store";
+import { plural } from "~/words";
+
+/** A retry from here: the group, and the items that ran again. */
+export interface Retry {
+  group: LetterGroup;
+  items: number;
+  jobs: Schema<"JobItems">[];
+}
+
+/** The last retry of each group, until it is dismissed or the app is left. */
+export const retries = new Store<ReadonlyMap<string, Retry>>(new Map());
+
+export const groupKey = ({ pipeline, step, errorClass, reason }: LetterGroup) =>
+  [pipeline, step, errorClass, reason].join(" ");
+
+export function noteRetry(retry: Retry): void {
+  retries.update((all) => new Map(all).set(groupKey(retry.group), retry));
+}
+
+export function dropRetry(group: LetterGroup): void {
+  retries.update((all) => new Map([...all].filter(([key]) => key !== groupKey(group))));
+}
+
+/** The groups, and those that were retried and have nothing left. */
+export function withRetried(groups: LetterGroup[], retried: ReadonlyMap<string, Retry>): LetterGroup[] {
+  const known = new Set(groups.map(groupKey));
+  const gone = [...retried].filter(([key]) => !known.has(key)).map(([, { group }]) => ({ ...group, count: 0 }));
+  return [...groups, ...gone];
+}
+
+/** "296 done, 16 failed again, 3 still open". */
+export function resultWords({ done, skipped, failed, open }: Schema<"RetryResults">): string {
+  const parts = [
+    plural(done, "done", "done"),
+    skipped > 0 && plural(skipped, "skipped", "skipped"),
+    failed > 0 && plural(failed, "failed again", "failed again"),
+    open > 0 && plural(open, "still open", "still open"),
+  ];
+  return parts.filter(Boolean).join(", ");
+}
