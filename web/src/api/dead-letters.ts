@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { onLive } from "~/live/apply";
 import { refreshSoon } from "~/live/refresh";
 import { api, type Schema, take } from "./client";
@@ -9,6 +9,8 @@ export type LetterGroup = Schema<"DeadLetterGroup">;
 export type DeadLetter = Schema<"DeadLetter">;
 type Summary = NonNullable<paths["/api/dead-letters/summary"]["get"]["parameters"]["query"]>;
 type Letters = Omit<NonNullable<paths["/api/dead-letters"]["get"]["parameters"]["query"]>, "after">;
+
+const RESULTS = ["dead-letters", "results"] as const;
 
 /** What has failed for good, in groups of the same reason. */
 export function lettersSummaryQuery(filter: Summary = {}) {
@@ -43,7 +45,7 @@ export function retryGroup(group: LetterGroup) {
 /** What has become of the items that a retry has run again. */
 export function resultsQuery(jobs: Schema<"JobItems">[]) {
   return queryOptions({
-    queryKey: ["dead-letters", "results", jobs],
+    queryKey: [...RESULTS, jobs] as const,
     queryFn: ({ signal }) =>
       take(
         api.POST("/api/dead-letters/results", {
@@ -55,16 +57,27 @@ export function resultsQuery(jobs: Schema<"JobItems">[]) {
   });
 }
 
-const failed = new Map<string, number>(); // items with errors of each job, as the last event said
+const failures = new Map<string, string>(); // of each job, as the last event said
 const MOST_JOBS = 5000;
 
-// Letters come and go with the items that have failed. A job that has not begun has none.
+// Letters come and go with the items that have failed. A job that has not begun has none. The time tells an item that has
+// failed again from one that has not run again: both events may have come as one.
 onLive("job", (client, jobs: Schema<"Job">[]) => {
-  const isChanged = jobs.map(({ id, counters, startedAt }) => {
-    const before = failed.get(id) ?? (startedAt === null ? 0 : undefined);
-    failed.set(id, counters.error);
-    return before !== counters.error;
+  const isChanged = jobs.map(({ id, counters, lastError, startedAt }) => {
+    const now = `${counters.error} ${lastError?.at ?? ""}`;
+    const before = failures.get(id) ?? (startedAt === null ? "0 " : undefined);
+    failures.set(id, now);
+    return before !== now;
   });
-  while (failed.size > MOST_JOBS) failed.delete(failed.keys().next().value!);
+  while (failures.size > MOST_JOBS) failures.delete(failures.keys().next().value!);
   if (isChanged.includes(true)) refreshSoon(client, ["dead-letters"]);
+  else refreshResults(client, new Set(jobs.map(({ id }) => id)));
 });
+
+/** What has become of a retry changes also while no item fails. */
+function refreshResults(client: QueryClient, changed: ReadonlySet<string>): void {
+  for (const { queryKey } of client.getQueryCache().findAll({ queryKey: RESULTS })) {
+    const [, , retried] = queryKey as ReturnType<typeof resultsQuery>["queryKey"];
+    if (retried.some(({ jobId }) => changed.has(jobId))) refreshSoon(client, queryKey);
+  }
+}
