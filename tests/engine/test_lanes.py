@@ -433,3 +433,21 @@ def test_the_longest_wait_of_a_lane_is_known() -> None:
     step.claimed(step.pick(2), [lease(1, 1), lease(2, 1)])
     now = 161.0
     assert step.longest_wait() == 1
+
+
+def test_a_crowd_of_lanes_gets_no_small_claims_except_for_those_that_are_new() -> None:
+    step = known(*((lane, lane, 0, 1.0) for lane in range(1, 201)))
+    while claims := step.pick_waiting(16, ()):  # a few tasks of each, once
+        step.claimed(claims, [lease(c.lane_id, c.quota) for c in claims])
+    assert not any(lane.fresh for lane in step.lanes.values())
+    step.learn(LaneInfo(999, 999, 0, 1.0))
+    step.wake(999)
+    assert [claim.lane_id for claim in step.pick_waiting(16, ())] == [999]
+
+
+def test_few_lanes_always_get_small_claims() -> None:
+    step = known(*((lane, lane, 0, 1.0) for lane in range(1, 11)))
+    for _ in range(3):
+        claims = step.pick_waiting(16, ())
+        assert claims
+        step.claimed(claims, [lease(c.lane_id, c.quota) for c in claims])

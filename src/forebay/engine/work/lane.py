@@ -43,6 +43,7 @@ class Lane:
     rewound: float = 0.0  # when the watermark was last reset, monotonic
     whole_s: float = 0.0  # seconds that the last claim from the start of the lane took
     full: bool = False  # the last claim returned as much as requested
+    fresh: bool = False  # nothing was claimed since it became active
     place: int = 0  # identifies its valid entry in the order of lanes; 0: it has none
     since: float = 0.0  # when it became active or was last claimed from, monotonic
 

@@ -109,7 +109,7 @@ class StepLanes:
         if _add(self._counts, lane.priority, 1) == 1:
             self._served[lane.priority] = self._clock()
         _add(lane.owner.active, lane.priority, 1)
-        lane.since = self._clock()
+        lane.since, lane.fresh = self._clock(), True
         if not lane.claiming:
             self._order.push(lane)
 
@@ -172,14 +172,19 @@ class StepLanes:
     ) -> list[Claim]:
         """A few tasks of lanes that have almost none in this worker and belong to none of these owners: they do not
         wait for capacity behind the tasks of others. A lane that turns out to have many tasks is then served like the
-        others. A lane that has tasks here (`holding`) and whose owner is not known yet may belong to one of them."""
+        others. A lane that has tasks here (`holding`) and whose owner is not known yet may belong to one of them. Where
+        very many lanes wait, only those that have just become active: small claims for all of them would take the time
+        of the large ones."""
         if not self.active or capacity < 1:
             return []
+        top = self._top()
+        is_crowd = self._counts[top] > MAX_LANES
         waiting = self._order.pop(
-            self._top(),
+            top,
             min(capacity, _FEW),
             lambda lane: (
-                lane.lane_id not in served
+                (lane.fresh or not is_crowd)
+                and lane.lane_id not in served
                 and lane.owner_id not in owners
                 and (lane.known or lane.lane_id not in holding)
             ),
@@ -235,7 +240,7 @@ class StepLanes:
         return lane.priority == priority and not lane.claiming
 
     def _claim(self, lane: Lane, quota: int) -> Claim:
-        lane.claiming, lane.woken, lane.full, lane.place = True, False, False, 0
+        lane.claiming, lane.woken, lane.full, lane.fresh, lane.place = True, False, False, False, 0
         lane.since = self._served[lane.priority] = self._clock()
         _add(self._claims, lane.priority, 1)
         lane.owner.lane_floor = lane.virtual
