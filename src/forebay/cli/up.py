@@ -127,7 +127,7 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
         with stage(out, "Demo") as now:
             await make_known(conn, settings, texts)
             job = await texts.submit_many(conn, demo_texts(), owner=_DEMO_OWNER, key="demo")
-            now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
+            now.result = f"job {job.job_id} with {show.plural(job.items, 'text')}"
             if GROUP in settings.pipeline_modules:
                 now.result += "".join(f", {told}" for told in await _package_demos(conn, settings))
 
