@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from types import FrameType
 
-    from forebay.engine.supervise.supervisor import Supervisor
+    from forebay.cli.worker import WorkerSupervisor
 
 
 def leave_terminal() -> None:
@@ -27,7 +27,7 @@ def interrupt_on_hang_up() -> None:
         signal.signal(signal.SIGHUP, _interrupt)
 
 
-def stop_on_hang_up(supervisor: Supervisor) -> None:
+def stop_on_hang_up(supervisor: WorkerSupervisor) -> None:
     """Stop the supervisor once: the terminal and `make` both send the signal, and a second stop would kill."""
 
     def stop() -> None:
