@@ -1,5 +1,7 @@
 """Dead letters in groups, and running those of a group again."""
 
+# demands: S4-32
+
 from __future__ import annotations
 
 from typing import Any

@@ -27,6 +27,7 @@ def test_links_are_saved_and_found(cli: Cli, dsn: str) -> None:
         ("1", "Water", ["rivers"], "1")
     ]
     assert "https://b.example/" in cli.run("bookmarks", "list").out
+    assert cli.run("bookmarks", "list", "--archived").out == "There are no such bookmarks.\n"
     assert "Water" in cli.run("bookmarks", "search", "water", "-wine").out
     assert cli.run("bookmarks", "search", "-water", "wine").out == "There are no such bookmarks.\n"
     assert "Water" in cli.run("bookmarks", "search", "tag:rivers", "category:wet").out
@@ -68,3 +69,8 @@ def test_a_large_file_is_imported_and_exported(cli: Cli, dsn: str) -> None:
     assert written.out.startswith("1 bookmark, ")
     assert "for later" in (cli.folder / "all.json").read_text()
     assert 'HREF="https://a.example/x"' in cli.run("bookmarks", "export").out
+
+
+def test_who_has_none_is_told_how_to_save_one(cli: Cli, dsn: str) -> None:
+    ask(dsn, "insert into forebay.owner (name) values ('ann') returning id")
+    assert cli.run("bookmarks", "list").out == "There are no bookmarks yet: `forebay bookmarks add URL` saves one.\n"

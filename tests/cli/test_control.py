@@ -31,7 +31,7 @@ def test_what_failed_runs_again(failed: Cli, dsn: str) -> None:
     assert ask(dsn, "select actor from forebay.audit") == f"cli:{getpass.getuser()}"
     nothing = failed.run("retry", "1")
     hint = "--not-found includes items that were not found"
-    assert (nothing.code, nothing.out) == (0, f"job 1: nothing to run again, no such item is failed; {hint}\n")
+    assert (nothing.code, nothing.out) == (0, f"job 1: nothing to run again, none of its items is failed; {hint}\n")
 
 
 def test_items_to_run_again_can_be_chosen(failed: Cli, dsn: str) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import io
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
+import pytest
 from rich.console import Console
 
 from forebay.cli import _guide
@@ -86,9 +88,22 @@ def test_what_stands_still_is_named() -> None:
 
 
 def test_the_link_goes_when_it_has_been_used() -> None:
-    after = GUIDE.lines(signed_in=True)
-    assert not any("#" in line.plain for line in after)
-    assert after[0].plain == "Open     http://127.0.0.1:18311  as admin"
+    after = [line.plain for line in replace(GUIDE, link=None).lines()]
+    assert not any("#" in line for line in after)
+    assert after[0] == "Open     http://127.0.0.1:18311  as admin"
+    assert after[-1].startswith("Link to sign in:")  # how to sign in is shown all the time
+    assert after[-1].endswith("users link admin")
+
+
+async def test_a_link_that_has_expired_is_not_shown(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answers(*_: object) -> bool:
+        return True
+
+    monkeypatch.setattr(_guide, "_answers", answers)
+    monkeypatch.setattr(_guide, "_LINK_LASTS", 0.0)
+    view = View("forebay")
+    await _guide.keep_fresh(GUIDE, view, Settings(), dsn, 8080, lambda: None)
+    assert view.guide[0].plain == "Open     http://127.0.0.1:18311  as admin"
 
 
 async def test_the_link_is_shown_when_the_api_answers_not_when_its_port_is_open(dsn: str) -> None:

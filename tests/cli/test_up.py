@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,7 +13,8 @@ import pytest
 
 from forebay.embedded import EmbeddedPostgres
 from tests._servers import discard
-from tests.cli._run import Cli, Process, ask, until
+from tests.cli._forks import Forked
+from tests.cli._run import PATIENCE, Cli, Process, ask, until
 
 Start = Callable[..., Process]
 
@@ -110,6 +112,21 @@ def test_a_second_start_finishes_what_a_kill_interrupted(made: Path, start: Star
     again.signal(signal.SIGTERM)
     assert again.ends() == 0, again.said
     assert server.pid is None
+
+
+def test_everything_ends_with_its_terminal(cli: Cli, made: Path) -> None:
+    ours, theirs = os.openpty()
+    up = Forked(("up", "--no-demo"), cli.folder, cli.env, (theirs, theirs, theirs))
+    os.close(theirs)
+    said = b""
+    while b"1 worker running" not in said:
+        said += os.read(ours, 65536)
+    os.close(ours)  # from now on writing fails
+    for _ in range(2):  # that of the terminal, and that which make passes on
+        up.send_signal(signal.SIGHUP)
+    assert up.wait(PATIENCE) == 0
+    assert EmbeddedPostgres(made).pid is None
+    assert "worker_killed" not in (made / "worker.log").read_text()
 
 
 def test_postgresql_is_started_again_when_it_dies(made: Path, start: Start) -> None:

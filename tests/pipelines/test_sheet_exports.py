@@ -256,7 +256,7 @@ async def test_a_sheet_that_is_gone_or_anothers(exports: Exports) -> None:
     await exports.bed.finish()
     assert (await exports.bed.item(gone)).status == "DONE"
     reasons = [((await exports.bed.item(each)).error or {})["reason"] for each in (theirs, later)]
-    assert reasons == [f"job {job} belongs to another owner", f"the sheet was deleted: there is no job {job}"]
+    assert reasons == [f"the sheet was deleted: there is no job {job}"] * 2  # ids of others are not told apart
 
 
 async def test_a_store_that_fails_ends_the_reading(exports: Exports, tmp_path: Path) -> None:

@@ -175,5 +175,10 @@ def test_blocks_change_nothing_about_the_text() -> None:
     """A page whose text changed with a release would be recorded as changed."""
     from trafilatura import extract
 
-    text = extract(READER, include_comments=False, include_tables=True)
-    assert read_page(READER.encode(), "https://mill.test/a", "utf-8", 200).text == text
+    figure = "<figure><img src=w.png><p>A wheel of oak, seen from the bridge.</p></figure>"
+    for page in (READER, READER.replace("<blockquote>", f"{figure}<blockquote>")):
+        text = extract(page, include_comments=False, include_tables=True)
+        read = read_page(page.encode(), "https://mill.test/a", "utf-8", 200)
+        assert read.text == text
+    assert "bridge" not in read.text  # captions are shown, and are not searched
+    assert "A wheel of oak, seen from the bridge." in [block.text for block in read.blocks]

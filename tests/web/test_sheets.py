@@ -1,5 +1,7 @@
 """Sheets: a grid of many rows, and the way from a file to its rows."""
 
+# demands: S5-87, S5-180
+
 from __future__ import annotations
 
 import os

@@ -100,6 +100,20 @@ def test_a_link_for_somebody_without_a_password_leads_to_home_at_once(site: Site
     assert page.url == f"{site.url}/"
 
 
+def test_signing_out_ends_the_session(site: Site) -> None:
+    visitor = _visitor(site)
+    page = visitor.open(f"/sign-in#{_link(site, 'ann')}")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Account of ann").click()
+    page.get_by_role("menuitem", name="Sign out").click()
+    expect(page.get_by_label("Password", exact=True)).to_be_visible()
+    assert page.url == f"{site.url}/sign-in"
+    assert page.context.cookies() == []
+    visitor.open("/")
+    expect(page.get_by_role("button", name="Account of ann")).to_be_hidden()
+    expect(page.get_by_label("Password", exact=True)).to_be_visible()
+
+
 def test_a_name_and_a_wrong_password(site: Site) -> None:
     page = _visitor(site, 429).open("/sign-in")
     password = page.get_by_label("Password", exact=True)

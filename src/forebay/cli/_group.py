@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 
+# Commands that other programs have for the same.
+_SYNONYMS = {
+    **dict.fromkeys(("create", "new", "save"), ("add", "submit")),
+    **dict.fromkeys(("delete", "remove", "rm", "drop"), ("drop", "revoke", "disable", "cancel")),
+    **dict.fromkeys(("ls", "show", "all"), ("list", "jobs")),
+    **dict.fromkeys(("start", "run", "serve"), ("up",)),
+    **dict.fromkeys(("status", "ps"), ("top", "jobs")),
+    **dict.fromkeys(("rerun", "reprocess", "restart"), ("retry",)),
+    **dict.fromkeys(("upload", "load"), ("ingest", "import")),
+    **dict.fromkeys(("find", "query"), ("search",)),
+    **dict.fromkeys(("stop", "kill"), ("cancel",)),
+}
+
+
 class Group(click.Group):
     """A group that suggests a command for a misspelt one."""
 
@@ -20,7 +34,10 @@ class Group(click.Group):
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             from difflib import get_close_matches  # noqa: PLC0415 - slow, and only needed here
 
-            near = get_close_matches(name, self.list_commands(ctx), n=2, cutoff=0.6)
+            known = self.list_commands(ctx)
+            near = get_close_matches(name, known, n=2, cutoff=0.6) or [
+                other for other in _SYNONYMS.get(name, ()) if other in known
+            ]
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"There is no command {name!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 _EVERY = 2.0  # seconds between checks whether the API answers and the administrator has signed in
+_LINK_LASTS = 3600.0  # seconds, as sign-in links are valid
 _PATIENCE = 5.0  # seconds for an answer of the API
 
 
@@ -39,13 +41,13 @@ class Guide:
     signed_in_at: datetime | None = None  # time of the administrator's last sign-in when this was created
     moved: str = ""  # why the API does not use its default port
 
-    def lines(self, *, answers: bool = True, signed_in: bool = False) -> list[Text]:
+    def lines(self, *, answers: bool = True) -> list[Text]:
         """For the screen; each fits in 80 columns."""
         if self.address is None:
             return [Text("The API is not installed: pip install 'forebay[api]'", style="yellow"), *self._commands()]
         if not answers:
             lines = [Text("Open     the address that is shown here once the API answers")]
-        elif self.link is not None and not signed_in:
+        elif self.link is not None:
             lines = [Text("Open     this link: it signs in as administrator, once, within an hour")]
             lines.append(_address(self.link))
         else:
@@ -57,7 +59,7 @@ class Guide:
         called = program()
         steps = [step for package in packages() for step in package.first_steps.items()]
         if self.link is None and self.admin:
-            steps.append(("Forgot the password", f"users link {self.admin}"))
+            steps.append(("Link to sign in", f"users link {self.admin}"))
         return [Text.assemble(f"{what + ':':<21}", (f"{called} {command}", "bold")) for what, command in steps]
 
     def plain(self) -> str:
@@ -102,19 +104,20 @@ async def _has_password(conn: Connection, account: Account) -> bool:
 async def keep_fresh(
     guide: Guide, view: View, settings: Settings, dsn: str, port: int | None, started: Callable[[], None]
 ) -> None:
-    """Show the address once the API answers, and remove the link once it has been used."""
+    """Show the address once the API answers, and remove the link once it has been used or has expired."""
     view.guide = guide.lines(answers=False)
     while port is not None and not await _answers(settings, port):  # noqa: ASYNC110 - another process listens there
         await asyncio.sleep(_EVERY / 4)
     started()
     view.guide = guide.lines()
-    while guide.link is not None:
+    expires = monotonic() + _LINK_LASTS
+    while guide.link is not None and monotonic() < expires:
         await asyncio.sleep(_EVERY)
         with suppress(DatabaseUnavailable):  # the view shows it
             async with connected(dsn, "forebay up") as conn:
                 if await _signed_in_at(conn, guide.admin) != guide.signed_in_at:
                     break
-    view.guide = guide.lines(signed_in=True)
+    view.guide = replace(guide, link=None).lines()
 
 
 async def _answers(settings: Settings, port: int) -> bool:

@@ -63,7 +63,7 @@ def invitations(as_json: bool) -> None:
             made.add_row(
                 str(each.id), each.role, each.created_by, show.moment(each.created_at), show.moment(each.expires_at)
             )
-        show.console().print(made)
+        show.print_table(made)
 
 
 async def _invitations(settings: Settings) -> list[Invitation]:

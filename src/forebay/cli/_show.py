@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console, RenderableType
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     from forebay.engine.db.overview import DeadLetterRow, JobRow
     from forebay.types import JobSummary
 
 NOTHING = "–"  # noqa: RUF001 - shown in tables for a missing value
+
+_WIDEST = 10_000  # width that no table has
 
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _STATE_STYLES = {
@@ -154,6 +156,46 @@ def console() -> Console:
 
     out = Console(highlight=False)
     return out if out.is_terminal else Console(highlight=False, width=140)
+
+
+def print_table(made: Table, spare: Iterable[str] = (), shortest: int = 8) -> None:
+    """Print a table in the width of the terminal.
+
+    If it is too wide, columns with * are shortened. Before they would become shorter than `shortest`, the columns named
+    in `spare` are left out one after the other. rich alone shortens all columns alike, until ids and states are gone.
+    """
+    out = console()
+    for name in spare:
+        flexible = [_natural_width(column) for column in made.columns if column.ratio is not None]
+        if _excess(made, out) > sum(max(0, width - shortest) for width in flexible):
+            made.columns = [column for column in made.columns if column.header != name]
+    _shorten(made, _excess(made, out), shortest)
+    out.print(made)
+
+
+def _excess(made: Table, out: Console) -> int:
+    """The number of columns of the terminal by which a table is too wide."""
+    return out.measure(made, options=out.options.update_width(_WIDEST)).maximum - out.width
+
+
+def _shorten(made: Table, excess: int, shortest: int) -> None:
+    """Shorten the longest of the flexible columns first."""
+    widths = {at: _natural_width(column) for at, column in enumerate(made.columns) if column.ratio is not None}
+    most = max(widths.values(), default=0)
+    while sum(max(0, width - most) for width in widths.values()) < excess and most > shortest:
+        most -= 1
+    for at in widths:
+        made.columns[at].max_width = most
+
+
+def _natural_width(column: Column) -> int:
+    return max(map(_width, (column.header, *column.cells)))
+
+
+def _width(cell: RenderableType) -> int:
+    from rich.text import Text  # noqa: PLC0415 - see above
+
+    return (cell if isinstance(cell, Text) else Text(str(cell))).cell_len
 
 
 def answer(value: Any, text: str, *, as_json: bool) -> None:

@@ -61,14 +61,14 @@ def retry(
     counts = run(_counts(job_id, wanted, items))
     would = sum(counts.values())
     if dry_run:
-        _show_dry_run(job_id, counts, as_json=as_json)
+        _show_dry_run(job_id, counts, items, as_json=as_json)
         return
     others = would - counts.get("ERROR", 0)
     if others and not yes and not as_json and sys.stdin.isatty():
         click.confirm(f"job {job_id}: {_told(counts)}. Run all {show.number(would)} again?", abort=True, err=True)
     count = run(_retry(job_id, wanted, items, reset_attempts=not given["keep_attempts"])) if would else 0
     verb = "runs" if count == 1 else "run"
-    text = f"job {job_id}: {show.plural(count, 'item')} {verb} again" if count else _nothing(job_id, wanted)
+    text = f"job {job_id}: {show.plural(count, 'item')} {verb} again" if count else _nothing(job_id, wanted, items)
     show.answer({"job_id": str(job_id), "items": count}, text, as_json=as_json)
 
 
@@ -83,17 +83,17 @@ def _told(counts: dict[str, int]) -> str:
     return ", ".join(f"{show.number(count)} {_WORDS[status]}" for status, count in counts.items() if count)
 
 
-def _nothing(job_id: int, wanted: tuple[str, ...]) -> str:
+def _nothing(job_id: int, wanted: tuple[str, ...], items: tuple[int, ...]) -> str:
     words = " or ".join(_WORDS[status] for status in wanted)
     hint = "; --not-found includes items that were not found" if wanted == ("ERROR",) else ""
-    return f"job {job_id}: nothing to run again, no such item is {words}{hint}"
+    return f"job {job_id}: nothing to run again, none of {'these' if items else 'its'} items is {words}{hint}"
 
 
-def _show_dry_run(job_id: int, counts: dict[str, int], *, as_json: bool) -> None:
+def _show_dry_run(job_id: int, counts: dict[str, int], items: tuple[int, ...], *, as_json: bool) -> None:
     total = sum(counts.values())
     text = f"job {job_id}: {show.plural(total, 'item')} would run again: {_told(counts)}"
     answer = {"job_id": str(job_id), "items": total, "by_status": counts, "dry_run": True}
-    show.answer(answer, text if total else _nothing(job_id, tuple(counts)), as_json=as_json)
+    show.answer(answer, text if total else _nothing(job_id, tuple(counts), items), as_json=as_json)
 
 
 async def _retry(job_id: int, statuses: tuple[str, ...], items: tuple[int, ...], *, reset_attempts: bool) -> int:

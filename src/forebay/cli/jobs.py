@@ -20,6 +20,7 @@ from forebay.types import JobState
 if TYPE_CHECKING:
     from forebay.cli._job_report import JobReport
 
+_FILTERS = ("state", "pipeline", "owner")
 # Columns that are shown when a listed job has such items.
 _RARE = {"not found": "not_found", "skipped": "skipped"}
 
@@ -40,9 +41,9 @@ def jobs(as_json: bool, **wanted: Any) -> None:
     if as_json:
         click.echo(show.dump([show.job_json(job) for job in found]))
     elif not found:
-        click.echo("There are no such jobs.")
+        click.echo("There are no such jobs." if any(map(wanted.get, _FILTERS)) else "There are no jobs yet.")
     else:
-        show.console().print(_job_table(found))
+        show.print_table(_job_table(found), spare=("key", "took", "open"))
 
 
 async def _jobs(dsn: str, wanted: dict[str, Any]) -> list[JobRow]:
@@ -54,7 +55,7 @@ def _job_table(found: list[JobRow]) -> Any:
     rare = [(name, counter) for name, counter in _RARE.items() if any(getattr(job, counter) for job in found)]
     keys = ("key",) * any(job.key for job in found)
     counts = (">done", *(f">{name}" for name, _ in rare), ">failed", ">open")
-    made = show.table(">job", "pipeline", "owner", "state", *counts, "submitted", ">took", *keys)
+    made = show.table(">job", "*pipeline", "*owner", "state", *counts, "submitted", ">took", *keys)
     for job in found:
         made.add_row(
             str(job.id),

@@ -34,7 +34,7 @@ def pipelines(ctx: click.Context, *, as_json: bool) -> None:
     elif not found:
         click.echo("There are no pipelines yet: a worker registers them when it starts.")
     else:
-        show.console().print(_table(found))
+        show.print_table(_table(found))
 
 
 async def _versions(dsn: str) -> list[VersionRow]:
@@ -43,7 +43,8 @@ async def _versions(dsn: str) -> list[VersionRow]:
 
 
 def _table(found: list[VersionRow]) -> Any:
-    made = show.table("pipeline", ">version", "", ">open jobs", ">workers", "steps", "no worker runs")
+    lacking = ("*no worker runs",) * any(version.unserved for version in found)
+    made = show.table("pipeline", ">version", "", ">open jobs", ">workers", "*steps", *lacking)
     for version in found:
         made.add_row(
             version.pipeline,
@@ -52,7 +53,7 @@ def _table(found: list[VersionRow]) -> Any:
             show.number(version.open_jobs),
             show.number(version.workers),
             ", ".join(version.steps),
-            ", ".join(version.unserved),
+            *((", ".join(version.unserved),) * len(lacking)),
         )
     return made
 

@@ -70,9 +70,9 @@ async def _usage() -> tuple[StorageUsage, list[OwnerUsage]]:
 
 def _print_usage(whole: StorageUsage, owners: list[OwnerUsage]) -> None:
     if owners:
-        made = show.table("owner", ">files", ">size")
+        made = show.table("*owner", ">files", ">size")
         rows = ((owner.owner, show.number(owner.files), show.size(owner.bytes)) for owner in owners)
-        show.console().print(show.fill(made, rows))
+        show.print_table(show.fill(made, rows))
     click.echo(f"{show.plural(whole.blobs, 'blob')}, {show.size(whole.bytes)}")
     if whole.loose_blobs:
         click.echo(f"{show.number(whole.loose_blobs)} of them, {show.size(whole.loose_bytes)}, belong to no file")

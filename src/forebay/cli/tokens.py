@@ -54,7 +54,7 @@ def list_tokens(user: str | None, service: bool, as_json: bool) -> None:
     elif not found:
         click.echo("There are no such tokens.")
     else:
-        show.console().print(_table(found))
+        show.print_table(_table(found), spare=("created", "last used"))
 
 
 async def _list(user: str | None, *, service: bool) -> list[tuple[str | None, ApiToken]]:
@@ -68,7 +68,7 @@ async def _list(user: str | None, *, service: bool) -> list[tuple[str | None, Ap
 
 
 def _table(found: list[tuple[str | None, ApiToken]]) -> Any:
-    made = show.table(">token", "name", "of", "ends with", "scopes", "state", "last used", "created")
+    made = show.table(">token", "*name", "*of", "ends with", "scopes", "state", "last used", "created")
     for holder, token in found:
         made.add_row(
             str(token.id),

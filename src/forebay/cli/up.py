@@ -15,7 +15,7 @@ import click
 from rich.live import Live
 
 from forebay import log, telemetry
-from forebay.cli import _data_dir, _guide, api
+from forebay.cli import _data_dir, _guide, _hang_up, api
 from forebay.cli import _show as show
 from forebay.cli._chromium import install_chromium
 from forebay.cli._common import add_logins, load_own_settings, place_of, unknown_variables
@@ -68,6 +68,7 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
     out = show.console()
     print_warnings(out)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the supervisor takes over
+    _hang_up.interrupt_on_hang_up()
     with ExitStack() as running:
         running.enter_context(telemetry.supervising(settings))
         running.enter_context(locked_data_dir(settings.data_dir))
@@ -82,6 +83,7 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
         running.enter_context(_data_dir.serving(settings.data_dir, guide.address))
         _data_dir.remember(settings.data_dir)
         code = asyncio.run(_work(settings, dsn, server, out, chosen, guide))
+        _hang_up.ignore_hang_up()
     out.print("Stopped. `forebay up` continues the work.")
     sys.exit(code)
 
@@ -127,7 +129,7 @@ async def _submit_demo(settings: Settings, dsn: str, out: Console) -> None:
         with stage(out, "Demo") as now:
             await make_known(conn, settings, texts)
             job = await texts.submit_many(conn, demo_texts(), owner=_DEMO_OWNER, key="demo")
-            now.result = f"job {job.job_id} with {show.plural(job.items, 'text')} submitted"
+            now.result = f"job {job.job_id} with {show.plural(job.items, 'text')}"
             if GROUP in settings.pipeline_modules:
                 now.result += "".join(f", {told}" for told in await _package_demos(conn, settings))
 
@@ -168,7 +170,7 @@ async def _work(
 
     with _logs_to(log_file, settings) if out.is_terminal else nullcontext():
         supervisor = supervisor_of(settings, dsn, notice)
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.stop, signal.SIGTERM)
+        _hang_up.stop_on_hang_up(supervisor)
         supervised = asyncio.create_task(supervisor.run())
         serving = None if port is None else api.supervisor_of(settings, dsn, port)
         served = asyncio.create_task(serving.run()) if serving else None
@@ -194,6 +196,8 @@ async def _show_until(told: asyncio.Event, supervised: asyncio.Task[int], dsn: s
         task.cancel()
     await asyncio.wait({showing, stopping})
     if not showing.cancelled() and (error := showing.exception()):
+        if isinstance(error, OSError):  # the terminal was closed; nohup lets the work go on
+            _hang_up.leave_terminal()
         out.print(f"[red]the view failed:[/red] {error}")
         await asyncio.wait({supervised})
 

@@ -50,7 +50,7 @@ def list_users(as_json: bool) -> None:
     elif not found:
         click.echo("There are no users yet: `forebay users add NAME` creates one.")
     else:
-        show.console().print(_table(found))
+        show.print_table(_table(found), spare=("created", "submits/min", "last signed in"))
 
 
 async def _list(settings: Settings) -> list[tuple[Account, Terms]]:
@@ -61,7 +61,7 @@ async def _list(settings: Settings) -> list[tuple[Account, Terms]]:
 
 def _table(found: list[tuple[Account, Terms]]) -> Any:
     made = show.table(
-        "user", "role", "state", ">weight", ">jobs", ">items", ">submits/min", "last signed in", "created"
+        "*user", "role", "state", ">weight", ">jobs", ">items", ">submits/min", "last signed in", "created"
     )
     for account, terms in found:
         made.add_row(

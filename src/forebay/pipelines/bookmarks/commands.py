@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _PAGE = 500  # bookmarks per query
 _LONGEST_TITLE = 60
+_NONE_SUCH = "There are no such bookmarks."
+_NONE_YET = "There are no bookmarks yet: `forebay bookmarks add URL` saves one."
 
 tag_option = click.option("--tag", help="Only bookmarks with this tag.")
 limit_option = click.option(
@@ -172,7 +174,8 @@ async def _category(conn: Connection, owner_id: int, name: str | None) -> int | 
 def list_(*, as_json: bool, owner: str | None, limit: int, **given: Any) -> None:
     """List bookmarks, newest first."""
     where = BookmarkFilter(None if given["everything"] else given["archived"], tags=_tags(given["tag"]))
-    _show(run(_find(where, Query(), owner, limit)), as_json=as_json)
+    found = run(_find(where, Query(), owner, limit))
+    _show(found, _NONE_YET if where == BookmarkFilter() else _NONE_SUCH, as_json=as_json)
 
 
 @bookmarks.command(context_settings={"ignore_unknown_options": True})
@@ -211,18 +214,18 @@ async def _find(where: BookmarkFilter, query: Query, owner: str | None, limit: i
         return await rows.search(conn, where, query.words, None, limit)
 
 
-def _show(found: list[asyncpg.Record], *, as_json: bool) -> None:
+def _show(found: list[asyncpg.Record], nothing: str = _NONE_SUCH, *, as_json: bool) -> None:
     if as_json:
         click.echo(show.dump([_json(row) for row in found]))
     elif not found:
-        click.echo("There are no such bookmarks.")
+        click.echo(nothing)
     else:
-        made = show.table(">id", "*title", "status", "tags", "saved", "*address")
+        made = show.table(">id", "*title", "status", "*tags", "saved", "*address")
         for row in found:
             title = (row["title"] or "")[:_LONGEST_TITLE]
             tags = ", ".join(row["tags"])
             made.add_row(str(row["id"]), title, row["status"].lower(), tags, show.moment(row["created_at"]), row["url"])
-        show.console().print(made)
+        show.print_table(made, spare=("tags", "saved"), shortest=20)
 
 
 def _json(row: asyncpg.Record) -> dict[str, Any]:

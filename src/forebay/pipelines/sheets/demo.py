@@ -32,7 +32,7 @@ async def submit_demo(conn: Connection, settings: Settings, owner: str) -> str |
     await submit_file(FILES, conn, store, owner, catalogue, FileTerms("demo catalogue", priority=10))
     sheet = LocalFile(NewFile("demo-sheet.csv", len(rows)), rows, delay=_AFTER_CATALOGUE)
     added = await submit_file(FILES, conn, store, owner, sheet, FileTerms("demo sheet"))
-    return f"job {added.job_id} with rows to look up in a catalogue"
+    return f"job {added.job_id} with rows to look up"
 
 
 def demo_catalogue() -> bytes:

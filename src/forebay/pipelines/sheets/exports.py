@@ -68,8 +68,8 @@ async def write(ctx: Context, export: ExportRequest) -> Done[Written]:
 
     async def fill(sink: Sink) -> None:
         async with pool.acquire() as conn, grids.reading(conn, export.job_id, part) as grid:
-            if grid.owner_id != ctx.owner_id:
-                raise PermanentError(f"job {export.job_id} belongs to another owner")
+            if grid.owner_id != ctx.owner_id:  # the same reason: ids of others are not told apart
+                raise PermanentError(f"the sheet was deleted: there is no job {export.job_id}")
             file = GridFile(grid, export.format, raw=export.raw)
             made.append(file)
             await file.write(sink, partial(_tell, ctx, export, grid.total))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError
@@ -44,25 +43,12 @@ def readable_text(html: str, base: str) -> tuple[str, list[Block]]:
     if html.count("<") > _MOST_TAGS:
         return "", []
     try:
-        from trafilatura import bare_extraction, xml  # noqa: PLC0415 - an extra
+        from trafilatura import bare_extraction, extract  # noqa: PLC0415 - an extra
     except ImportError as missing:
         raise ConfigError("pages cannot be read: pip install 'forebay[web]'") from missing
-    found: Any = bare_extraction(html, include_comments=False, include_tables=True, include_images=True)
-    if found is None or found.body is None:
+    text = lines(extract(html, include_comments=False, include_tables=True), LONGEST_TEXT)
+    if not text:
         return "", []
-    blocks = read_blocks(found.body, base)
-    _without_pictures(found.body)
-    text: str = xml.xmltotxt(found.body, include_formatting=False)  # pyright: ignore[reportUnknownMemberType]
-    return lines(unicodedata.normalize("NFC", text), LONGEST_TEXT), blocks
-
-
-def _without_pictures(body: Any) -> None:
-    """Remove pictures; the text around them stays, with one space."""
-    for node in list(body.iter("graphic")):
-        parent, before, tail = node.getparent(), node.getprevious(), node.tail or ""
-        holder, name = (parent, "text") if before is None else (before, "tail")
-        text = getattr(holder, name) or ""
-        joined = f"{text.rstrip()} {tail.lstrip()}" if text.strip() and tail.strip() else text + tail
-        setattr(holder, name, joined)
-        node.tail = None
-        parent.remove(node)
+    # Looked for again: with pictures, their captions and teasers beside them count as text, too.
+    found: Any = bare_extraction(html, include_comments=False, include_tables=True, include_images=True)
+    return text, [] if found is None or found.body is None else read_blocks(found.body, base)

@@ -39,9 +39,9 @@ def list_(as_json: bool) -> None:
     if as_json:
         click.echo(show.dump([{name: value for name, value in row.items() if name != "id"} for row in rows]))
         return
-    made = show.table("catalogue", "owner", ">products", "shared")
+    made = show.table("*catalogue", "*owner", ">products", "shared")
     told = ((row["name"], row["owner"], show.number(row["products"]), "yes" if row["shared"] else "") for row in rows)
-    show.console().print(show.fill(made, told))
+    show.print_table(show.fill(made, told))
 
 
 async def _list() -> list[asyncpg.Record]:
