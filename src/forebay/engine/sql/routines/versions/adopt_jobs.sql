@@ -11,6 +11,7 @@ declare
     adopted int := 0;
 begin
     perform forebay.note_unserved(at);
+    perform forebay.use_served_versions(at, after);
     for old in
         select v.id, v.pipeline_id, p.version_id as present from forebay.pipeline_version v
         join forebay.pipeline p on p.id = v.pipeline_id and p.version_id <> v.id
