@@ -38,13 +38,14 @@ from forebay.identity.logins import SETTINGS, close_temporary, login_urls, make_
 from forebay.packages import GROUP, failures, leave_out, packages
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from rich.console import Console
 
     from forebay.cli._guide import Guide
     from forebay.db.pool import Connection
     from forebay.engine.db.overview import Overview
+    from forebay.packages import Failure
     from forebay.settings import Settings
 
 _LOG_LIMIT = 16 * 2**20
@@ -88,9 +89,18 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
 
 def print_warnings(out: Console) -> None:
     """Print problems that do not prevent the start: misspelt variables, and packages that failed to load."""
-    told = [f"{failure}. {failure.fix[0].upper()}{failure.fix[1:]}" for failure in failures()]
-    for sentence in [*unknown_variables().values(), *told]:
-        out.print(sentence, style="yellow", soft_wrap=True, markup=False)
+    for sentence in unknown_variables().values():
+        _print_warning(out, sentence)
+    _print_omitted(out, failures())
+
+
+def _print_omitted(out: Console, packages: Iterable[Failure]) -> None:
+    for failure in packages:
+        _print_warning(out, f"{failure}. {failure.fix[0].upper()}{failure.fix[1:]}")
+
+
+def _print_warning(out: Console, sentence: str) -> None:
+    out.print(sentence, style="yellow", soft_wrap=True, markup=False)
 
 
 async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) -> None:
@@ -98,10 +108,12 @@ async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) ->
         with stage(out, "Database") as now:
             async with connected(dsn, "forebay up"):
                 now.result = place_of(dsn)
+    known = failures()
     with stage(out, "Schema") as now:
         async with as_forebay_errors():
-            applied = await migrate.migrate(dsn, service=True)
+            applied = await migrate.ensure_service(dsn)
         now.result = f"{show.plural(applied, 'migration')} applied" if applied else "up to date"
+    _print_omitted(out, [failure for failure in failures() if failure not in known])
     if not settings.dsn:
         await recover(dsn, out)
     if demo:
