@@ -6,12 +6,10 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from forebay.db import migrate
 from forebay.db.fair_pool import open_fair_pool
 from forebay.db.listen import Listener
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.declare.loading import parts_needed
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
 from forebay.engine.maintenance.leader import Leader
@@ -26,7 +24,7 @@ from forebay.engine.work.machine import Machine
 from forebay.engine.work.messages import Messages
 from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.recent_work import RecentWork
-from forebay.engine.work.registration import register
+from forebay.engine.work.registration import check_schema, register
 from forebay.engine.work.settler import Settler
 from forebay.engine.work.shutdown import settle_and_release, stop_tasks
 from forebay.engine.work.slices import AwaitedJobs, wait_for_first
@@ -185,7 +183,7 @@ class Worker:
 
     async def _begin(self) -> None:
         async with self._pool.acquire() as conn:
-            await migrate.check(conn, parts_needed(self._pipelines))
+            await check_schema(conn, self._pipelines)
             # A slice of a few jobs has the settings of its caller, not those of workers: it declares no schedules.
             registered = await register(
                 conn, self._pipelines, self._steps(), self.clock.stamp(), declares=self._lanes is None
