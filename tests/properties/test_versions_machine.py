@@ -130,14 +130,14 @@ class VersionsMachine(TransactionMachine):
     def _start(self, release: int, *, stays: bool) -> None:
         graph, now = self.releases[release], self.tick()
 
-        async def register(conn: Connection) -> tuple[registry.Version, int]:
+        async def register(conn: Connection) -> tuple[registry.RegisteredVersion, int]:
             version = await registry.register(conn, definition(graph), now)
             found = await registry.register_worker(
                 conn, "w", now, versions=[version.id], steps=list(version.steps.values())
             )
             return version, found
 
-        def committed(answer: tuple[registry.Version, int]) -> None:
+        def committed(answer: tuple[registry.RegisteredVersion, int]) -> None:
             version, worker = answer
             steps = {version.steps[step.name]: step for step in graph}
             self.workers.append(Worker(worker, graph, version.id, steps))

@@ -186,7 +186,7 @@ async def _work(
         served = asyncio.create_task(serving.run()) if serving else None
         care = [asyncio.create_task(_guide.keep_fresh(guide, view, settings, dsn, port, started))]
         care += [asyncio.create_task(keep_running(server, notice))] if server else []
-        await _show_until(supervisor.told, supervised, dsn, view, out)
+        await _show_until(supervisor.stopping, supervised, dsn, view, out)
         with stage(out, f"Stopping {show.plural(settings.processes, 'worker')} and the API"):
             if serving:
                 serving.stop()
@@ -197,10 +197,10 @@ async def _work(
     return code
 
 
-async def _show_until(told: asyncio.Event, supervised: asyncio.Task[int], dsn: str, view: View, out: Console) -> None:
+async def _show_until(stop: asyncio.Event, supervised: asyncio.Task[int], dsn: str, view: View, out: Console) -> None:
     """Show progress until the supervisor stops."""
     showing = asyncio.create_task(_draw(dsn, view, out) if out.is_terminal else _report(dsn, out))
-    stopping = asyncio.create_task(told.wait())
+    stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({showing, stopping, supervised}, return_when=asyncio.FIRST_COMPLETED)
     for task in (showing, stopping):
         task.cancel()

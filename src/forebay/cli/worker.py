@@ -108,14 +108,14 @@ def _stop_on_signals() -> asyncio.Event:
     """An event for the first signal; the second ends the process."""
     stop = asyncio.Event()
 
-    def told(number: signal.Signals) -> None:
+    def on_signal(number: signal.Signals) -> None:
         if stop.is_set():
             log.warning("worker_aborted", signal=number.name)
             os._exit(128 + number)
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, told, number)
+        asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
     return stop
 
 
@@ -167,11 +167,11 @@ class WorkerSupervisor(Supervisor):
     """A supervisor of workers; `stop` can be awaited."""
 
     @cached_property
-    def told(self) -> asyncio.Event:
+    def stopping(self) -> asyncio.Event:
         return asyncio.Event()
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        self.told.set()
+        self.stopping.set()
         # Always the same signal: it ends a worker that is still importing modules, which counts as a clean end.
         super().stop(signal.SIGTERM)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.db.pool import Connection
-    from forebay.engine.db.registry import Version
+    from forebay.engine.db.registry import RegisteredVersion
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.step import Step
 
@@ -32,7 +32,7 @@ class Registration:
     """A registered worker, and the versions of its pipelines by name."""
 
     worker_id: int
-    versions: dict[str, Version]
+    versions: dict[str, RegisteredVersion]
 
 
 async def check_schema(conn: Connection, pipelines: Sequence[Pipeline[Any]]) -> None:

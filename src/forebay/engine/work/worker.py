@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Mapping, Sequence
 
     from forebay.db.fair_pool import FairPool
-    from forebay.engine.db.registry import Version
+    from forebay.engine.db.registry import RegisteredVersion
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
     from forebay.engine.declare.step import Step
@@ -206,7 +206,7 @@ class Worker:
     def _log_retry(self, error: BaseException, pause: float) -> None:
         log.warning("begin_repeated", error=one_line(error), pause=pause)
 
-    def _assemble(self, versions: dict[str, Version]) -> None:
+    def _assemble(self, versions: dict[str, RegisteredVersion]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
         steps, spans = self._steps(), make_spans(pool, clock)
         self._reports = AttemptReports(self._executors, self._recent, self._awaited, clock)
