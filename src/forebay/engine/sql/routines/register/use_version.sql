@@ -1,4 +1,4 @@
--- Makes a version the one that new jobs go by.
+-- Makes a version the present one: new jobs get it.
 create or replace function forebay.use_version(pipeline_id int, version int, at timestamptz default null) returns void language plpgsql as $$
 #variable_conflict use_column
 begin

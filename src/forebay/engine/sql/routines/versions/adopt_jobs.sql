@@ -1,5 +1,5 @@
--- Lets jobs of versions that no worker has run for `after` go on by the present version of their pipeline, if that has workers
--- for all its steps. Returns how many jobs have changed, at most max_jobs for each version: repeat until 0.
+-- Moves jobs of versions that no worker has run for `after` to the present version of their pipeline, if that has workers for
+-- all its steps. Returns how many jobs have changed, at most max_jobs for each version: repeat until 0.
 create or replace function forebay.adopt_jobs(
     now timestamptz default null, after interval default '1 minute', max_jobs int default 500
 ) returns int language plpgsql set enable_seqscan = off set jit = off as $$

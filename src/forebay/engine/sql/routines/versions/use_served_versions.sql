@@ -1,5 +1,5 @@
--- Lets new jobs go by a version that workers run, if no worker has run the present one of the pipeline for `after`: the newest
--- of which all steps are run. For workers of an earlier release that started before the last one of the present has stopped.
+-- If no worker has run the present version of a pipeline for `after`, the newest version whose steps all have workers becomes
+-- the present one. This happens when workers of an earlier release have started before the last present one has stopped.
 create or replace function forebay.use_served_versions(at timestamptz, after interval) returns void language plpgsql as $$
 declare
     pipe forebay.pipeline;
