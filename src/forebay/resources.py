@@ -1,4 +1,4 @@
-"""What the steps of one worker share: settings, the database, the way out, the browser, the store."""
+"""What the steps of one worker share: settings, the database, the egress proxy, the browser, the store."""
 
 from __future__ import annotations
 

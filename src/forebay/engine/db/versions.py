@@ -1,4 +1,4 @@
-"""The versions of pipelines, as people look at them and choose between them."""
+"""The versions of pipelines: a list of them, and the choice of the present one."""
 
 from __future__ import annotations
 

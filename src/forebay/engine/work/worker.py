@@ -28,11 +28,11 @@ from forebay.engine.work.registration import check_schema, register
 from forebay.engine.work.settler import Settler
 from forebay.engine.work.shutdown import settle_and_release, stop_tasks
 from forebay.engine.work.slices import AwaitedJobs, wait_for_first
+from forebay.engine.work.slot_scheduler import SlotScheduler
 from forebay.engine.work.status import StatusReports
 from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.step_runtime import StepRuntime, make_spans
 from forebay.engine.work.task_infos import TaskInfos
-from forebay.engine.work.turns import Turns
 from forebay.engine.work.wake_ups import WakeUps
 from forebay.errors import one_line
 from forebay.log import get_logger, use_level
@@ -83,7 +83,7 @@ class Worker:
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
         self._machine = Machine()
-        self._turns = Turns()
+        self._scheduler = SlotScheduler()
         self._recent = RecentWork()
 
     @property
@@ -265,7 +265,7 @@ class Worker:
             machine=self._machine,
             names=StepNames(pool, [version.id for version in versions.values()], 2 * s.command_timeout_s),
             infos=TaskInfos(pool, {i: e.step for i, e in self._executors.items()}, 2 * s.command_timeout_s),
-            turns=self._turns,
+            scheduler=self._scheduler,
             # A pooler may give each statement of this connection to another session.
             listener=self._listener if s.listen and s.prepared_statements else None,
             spans=spans,
@@ -311,8 +311,8 @@ class Worker:
             report=self._reports.add,
             on_capacity=self._on_capacity,
             on_ended=lambda lane_id, count, seconds: self._claimer.ended(step_id, lane_id, count, seconds),
-            on_dropped=lambda lane_id, count: self._claimer.gave_back(step_id, lane_id, count),
-            turns=self._turns,
+            on_dropped=lambda lane_id, count: self._claimer.returned(step_id, lane_id, count),
+            scheduler=self._scheduler,
         )
 
     async def _work(self) -> None:

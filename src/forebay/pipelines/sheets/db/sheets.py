@@ -1,4 +1,4 @@
-"""Sheets: files of rows, as typed calls; and the writes that steps hand over for them."""
+"""Sheets: files of rows, as typed calls; and the writes that steps return for them."""
 
 from __future__ import annotations
 
