@@ -46,9 +46,9 @@ check: setup ## check format, lint, types, imports, schema, licences and documen
 	@echo "check: imports" && $(BIN)/lint-imports
 	@echo "check: schema" && $(BIN)/python scripts/schema_dump.py --check
 	@echo "check: licences" && $(BIN)/python scripts/licences.py --check
-	@echo "check: web" && $(BIN)/python scripts/web_client.py --check && $(BIN)/python scripts/web.py check
+	@echo "check: web" && $(BIN)/python -m scripts.web_client --check && $(BIN)/python scripts/web.py check
 	@$(BIN)/python scripts/web.py size
-	@echo "check: docs" && for script in $(REFERENCE); do $(BIN)/python scripts/$$script.py --check || exit 1; done
+	@echo "check: docs" && for script in $(REFERENCE); do $(BIN)/python -m scripts.$$script --check || exit 1; done
 	@$(BIN)/python scripts/docs_site.py && $(BIN)/python -m pytest -q --no-header tests/docs
 
 docs: setup ## build the documentation as a site that works offline
@@ -58,7 +58,7 @@ docs: setup ## build the documentation as a site that works offline
 REFERENCE := reference_docs metrics_docs http_docs python_docs demands
 
 reference: setup ## write the generated pages of the documentation
-	@for script in $(REFERENCE) web_client; do $(BIN)/python scripts/$$script.py || exit 1; done
+	@for script in $(REFERENCE) web_client; do $(BIN)/python -m scripts.$$script || exit 1; done
 
 bench: setup ## run the benchmarks; QUICK=1 for a short run
 	@QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scripts.generated_files import write_or_check
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -127,14 +129,7 @@ def main(root: Path = ROOT) -> int:
     if wrong := list(faults(root, listed, claimed)):
         print("\n".join(wrong))
         return 1
-    target, text = root / "docs" / "reference" / "demands.md", page(root, listed, claimed)
-    if "--check" not in sys.argv:
-        target.write_text(text, "utf-8")
-        return 0
-    if target.exists() and target.read_text("utf-8") == text:
-        return 0
-    print("docs/reference/demands.md is not what the tests say: run `python scripts/demands.py`")
-    return 1
+    return write_or_check({root / "docs" / "reference" / "demands.md": page(root, listed, claimed)})
 
 
 if __name__ == "__main__":

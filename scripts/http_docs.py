@@ -1,11 +1,10 @@
 """Writes docs/reference/http.md from the routes of the API, or with --check compares it.
 
-Run `python scripts/http_docs.py` after changing a route, its parameters or its docstring.
+Run `make reference` after changing a route, its parameters or its docstring.
 """
 
 from __future__ import annotations
 
-import difflib
 import sys
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.api.app import create_app
 from forebay.settings import Settings
+from scripts.generated_files import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,17 +63,7 @@ def _names(route: dict[str, Any]) -> Iterator[str]:
 
 
 def main() -> int:
-    text = page()
-    if "--check" not in sys.argv:
-        TARGET.parent.mkdir(parents=True, exist_ok=True)
-        TARGET.write_text(text, "utf-8")
-        return 0
-    stored = TARGET.read_text("utf-8") if TARGET.exists() else ""
-    if stored == text:
-        return 0
-    sys.stdout.writelines(difflib.unified_diff(stored.splitlines(True), text.splitlines(True), "http.md", "the code"))
-    print("\ndocs/reference/http.md is not what the code says: run `python scripts/http_docs.py`")
-    return 1
+    return write_or_check({TARGET: page()})
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from forebay.api.metrics import names
 from forebay.api.metrics.metric import Metric
 from forebay.api.metrics.package_metrics import load_package_metrics
+from scripts.generated_files import write_or_check
 
 TARGET = Path(__file__).parent.parent / "docs" / "reference" / "metrics.md"
 
@@ -48,19 +48,7 @@ def _row(one: Metric) -> str:
 
 
 def main() -> int:
-    text = page()
-    if "--check" not in sys.argv:
-        TARGET.parent.mkdir(parents=True, exist_ok=True)
-        TARGET.write_text(text, "utf-8")
-        return 0
-    stored = TARGET.read_text("utf-8") if TARGET.exists() else ""
-    if stored == text:
-        return 0
-    sys.stdout.writelines(
-        difflib.unified_diff(stored.splitlines(True), text.splitlines(True), "metrics.md", "the code")
-    )
-    print("\ndocs/reference/metrics.md is not what the code says: run `python scripts/metrics_docs.py`")
-    return 1
+    return write_or_check({TARGET: page()})
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Writes docs/reference/python.md from the docstrings of the public names, or with --check compares it.
 
-Run `python scripts/python_docs.py` after changing a public name, its signature or its docstring.
+Run `make reference` after changing a public name, its signature or its docstring.
 """
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 import re
@@ -15,6 +14,8 @@ from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, is_typeddict
+
+from scripts.generated_files import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,17 +202,7 @@ def _indented(doc: str) -> str:
 
 
 def main() -> int:
-    text = re.sub(r"[ \t]+\n", "\n", page())
-    if "--check" not in sys.argv:
-        TARGET.parent.mkdir(parents=True, exist_ok=True)
-        TARGET.write_text(text, "utf-8")
-        return 0
-    stored = TARGET.read_text("utf-8") if TARGET.exists() else ""
-    if stored == text:
-        return 0
-    sys.stdout.writelines(difflib.unified_diff(stored.splitlines(True), text.splitlines(True), "python.md", "the code"))
-    print("\ndocs/reference/python.md is not what the code says: run `python scripts/python_docs.py`")
-    return 1
+    return write_or_check({TARGET: re.sub(r"[ \t]+\n", "\n", page())})
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Writes docs/reference from the code: settings.md from the settings, cli.md from the commands; --check compares.
 
-Run `python scripts/reference_docs.py` after changing a setting, a command or an option.
+Run `make reference` after changing a setting, a command or an option.
 """
 
 from __future__ import annotations
 
-import difflib
 import sys
 from pathlib import Path
 from types import NoneType, UnionType
@@ -19,6 +18,7 @@ from pydantic.fields import FieldInfo
 from forebay.cli import cli
 from forebay.packages import settings_classes
 from forebay.settings import Settings
+from scripts.generated_files import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -158,22 +158,7 @@ def _sections(ctx: click.Context) -> Iterator[list[str]]:
 
 
 def main() -> int:
-    made = {"settings.md": settings_page(), "cli.md": cli_page()}
-    if "--check" not in sys.argv:
-        TARGET.mkdir(parents=True, exist_ok=True)
-        for name, text in made.items():
-            (TARGET / name).write_text(text, "utf-8")
-        return 0
-    return max([_check(TARGET / name, text) for name, text in made.items()])
-
-
-def _check(file: Path, text: str) -> int:
-    stored = file.read_text("utf-8") if file.exists() else ""
-    if stored == text:
-        return 0
-    sys.stdout.writelines(difflib.unified_diff(stored.splitlines(True), text.splitlines(True), file.name, "the code"))
-    print(f"\ndocs/reference/{file.name} is not what the code says: run `python scripts/reference_docs.py`")
-    return 1
+    return write_or_check({TARGET / "settings.md": settings_page(), TARGET / "cli.md": cli_page()})
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """Writes web/src/api/schema.d.ts from the routes of the API, or with --check compares it.
 
-Run `python scripts/web_client.py` after changing a route or a model. The types have the form that openapi-fetch reads:
+Run `make reference` after changing a route or a model. The types have the form that openapi-fetch reads:
 `paths`, `components`. The client is typed by them, so that a page that reads a missing field does not compile.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.api.app import create_app
 from forebay.settings import Settings
+from scripts.generated_files import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,17 +176,7 @@ def _key(name: str) -> str:
 
 
 def main() -> int:
-    made = text(create_app("postgresql://", Settings(), []).openapi())
-    if "--check" not in sys.argv:
-        TARGET.write_text(made, "utf-8")
-        return 0
-    stored = TARGET.read_text("utf-8") if TARGET.exists() else ""
-    if stored == made:
-        return 0
-    difference = difflib.unified_diff(stored.splitlines(True), made.splitlines(True), "schema.d.ts", "the code")
-    sys.stdout.writelines(difference)
-    print("\nweb/src/api/schema.d.ts is not what the code says: run `python scripts/web_client.py`")
-    return 1
+    return write_or_check({TARGET: text(create_app("postgresql://", Settings(), []).openapi())})
 
 
 if __name__ == "__main__":

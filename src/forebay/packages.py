@@ -282,33 +282,27 @@ def all_job_hooks() -> list[JobHooks]:
 
 def outside_views() -> list[OutsideViews]:
     """Those of all packages that have some."""
-    found: list[OutsideViews] = []
-    for package in packages():
-        try:
-            found += [] if package.outside_views is None else [package.get(package.outside_views)]
-        except Exception as error:  # the package's own
-            leave_out(package, error)
-    return found
+    return _objects("outside_views")
 
 
 def suggesters() -> list[Suggest]:
     """Those of all packages that have one."""
-    found: list[Suggest] = []
-    for package in packages():
-        try:
-            found += [] if package.suggestions is None else [package.get(package.suggestions)]
-        except Exception as error:  # the package's own
-            leave_out(package, error)
-    return found
+    return _objects("suggestions")
 
 
 def owner_exports() -> list[OwnerExport]:
     """Those of all packages that have one."""
-    found: list[OwnerExport] = []
+    return _objects("owner_export")
+
+
+def _objects(field: str) -> list[Any]:
+    """The objects that packages name in this field of their declarations."""
+    found: list[Any] = []
     for package in packages():
+        place: str | None = getattr(package, field)
         try:
-            found += [] if package.owner_export is None else [package.get(package.owner_export)]
-        except Exception as error:  # the package's own
+            found += [] if place is None else [package.get(place)]
+        except Exception as error:  # raised by the package
             leave_out(package, error)
     return found
 
@@ -351,7 +345,7 @@ def _registry() -> _Registry:
                 registry.fail(point, f"its name {package.name!r} is that of {other} already")
                 continue
             registry.add(package)
-        except Exception as error:  # the package's own
+        except Exception as error:  # raised by the package
             registry.fail(point, _reason(error))
         else:
             registry.points[package.name] = point

@@ -1,4 +1,4 @@
-"""What the steps of one worker share: settings, the database, the way out, the browser, the store."""
+"""What the steps of one worker share: settings, the database, the egress proxy, the browser, the store."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def egress(given: Resources) -> AsyncGenerator[Egress]:
     from forebay.services.egress import open_egress  # noqa: PLC0415
 
     async with open_egress(given.settings) as opened:
-        given.tells("egress", opened.describe)
+        given.add_description("egress", opened.describe)
         yield opened
 
 
@@ -52,7 +52,7 @@ async def http(given: Resources) -> AsyncGenerator[Http]:
     from forebay.services.egress import open_http  # noqa: PLC0415
 
     async with open_http(await given.get(egress), _politeness(given)) as opened:
-        given.tells("hosts", opened.politeness.totals)
+        given.add_description("hosts", opened.politeness.totals)
         yield opened
 
 
@@ -90,7 +90,7 @@ async def browser(given: Resources) -> AsyncGenerator[Browser]:
     from forebay.services.browser import open_browser  # noqa: PLC0415
 
     async with open_browser(given.settings, await given.get(egress)) as opened:
-        given.tells("browser", opened.describe)
+        given.add_description("browser", opened.describe)
         yield opened
 
 

@@ -1,4 +1,4 @@
-"""The complaints of pydantic in plain words."""
+"""The validation errors of pydantic in plain English."""
 
 from __future__ import annotations
 

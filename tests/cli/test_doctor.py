@@ -123,7 +123,7 @@ def test_sources(tmp_path: Path) -> None:
         f"drop: file://{drop} has 1 file to take; link.csv is a symbolic link",
     )
     assert (gone["level"], gone["text"]) == ("FAIL", f"gone: file://{tmp_path}/gone does not exist")
-    assert gone["fix"] == "fix that: docs/howto/sources.md tells how they are declared"
+    assert gone["fix"] == "fix that: docs/howto/sources.md shows how they are declared"
     assert (unset["level"], unset["fix"]) == ("WARN", "set FTP_PASSWORD for the workers")
     _, _, down = findings(cli, FTP_PASSWORD="hunter2")[1]["sources"]
     assert (down["level"], down["fix"]) == ("WARN", "see whether it is up, and lets this machine in")

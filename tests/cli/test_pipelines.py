@@ -33,7 +33,7 @@ def test_versions_with_open_jobs_are_listed_with_what_nobody_runs(cli: Cli, dsn:
 def test_a_version_is_chosen_by_hand(cli: Cli, dsn: str) -> None:
     _register(dsn, step("a"))
     _register(dsn, step("a"), step("b", "a"))
-    assert cli.run("pipelines", "use", "pages", "1").out == "New jobs of pages go by version 1.\n"
+    assert cli.run("pipelines", "use", "pages", "1").out == "New jobs of pages use version 1.\n"
     assert ask(dsn, "select cardinality(roots) = 1 and steps = 1 from forebay.pipeline where name = 'pages'") is True
     refused = cli.run("pipelines", "use", "pages", "9")
     assert refused.code != 0

@@ -339,7 +339,7 @@ def test_the_estimate_of_a_lane_is_corrected_when_its_tasks_end() -> None:
     charged += service.end(4, 20.0)
     assert service.mean == 5
     charged += service.take(2, 0.001)
-    charged += service.end(6, 30.0) + service.give_back(2)
+    charged += service.end(6, 30.0) + service.refund(2)
     assert charged == pytest.approx(50.0)
     assert service.end(1, 5.0) == 5.0  # nothing was charged for it
 

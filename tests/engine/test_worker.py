@@ -20,6 +20,7 @@ from forebay import Context, Pipeline, Retry, Worker
 from forebay.engine.db import tasks
 from forebay.engine.submit.results import summary, wait
 from forebay.engine.work.machine import Machine
+from forebay.engine.work.registration import check_schema
 from forebay.errors import ResourceError, SchemaError
 from forebay.settings import Settings
 from forebay.testing import testbed
@@ -624,6 +625,20 @@ async def test_a_worker_starts_while_another_one_makes_partitions(dsn: str, conn
     (log,) = (log for log in logs if log["event"] == "partitions_not_made")
     assert "lock timeout" in log["error"]
     assert "worker_started" in [log["event"] for log in logs]
+
+
+@pytest.mark.parametrize("account", [None, "forebay_worker"])
+async def test_a_worker_says_that_the_functions_are_of_another_release(
+    dsn: str, conn: asyncpg.Connection[Any], account: str | None
+) -> None:
+    await conn.execute("update forebay.part set routines = 'another' where name = 'engine'")
+    if account is not None:
+        await conn.execute(f"set role {account}")
+    with capture_logs() as logs:
+        await check_schema(conn, [_Held(2).pipeline])
+    (log,) = (log for log in logs if log["event"] == "routines_of_another_release")
+    assert log["parts"] == ["engine"]
+    assert "forebay migrate" in log["fix"]
 
 
 async def test_a_slot_that_has_not_begun_is_held_by_nobody(dsn: str) -> None:

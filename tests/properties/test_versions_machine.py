@@ -2,7 +2,8 @@
 
 Every operation of the engine runs in a transaction of its own, which may stay open beside others and be rolled back.
 After every rule the committed rows are checked: each open item has the tasks that the version of its job wants, each
-once; a step never runs before its parents; nothing is done twice. In the end workers of one release finish everything.
+once; a step never runs before its parents; nothing is done twice. Limits with keys send tasks to other lanes. In the
+end workers of one release finish everything.
 """
 
 from __future__ import annotations
@@ -129,14 +130,14 @@ class VersionsMachine(TransactionMachine):
     def _start(self, release: int, *, stays: bool) -> None:
         graph, now = self.releases[release], self.tick()
 
-        async def register(conn: Connection) -> tuple[registry.Version, int]:
+        async def register(conn: Connection) -> tuple[registry.RegisteredVersion, int]:
             version = await registry.register(conn, definition(graph), now)
             found = await registry.register_worker(
                 conn, "w", now, versions=[version.id], steps=list(version.steps.values())
             )
             return version, found
 
-        def committed(answer: tuple[registry.Version, int]) -> None:
+        def committed(answer: tuple[registry.RegisteredVersion, int]) -> None:
             version, worker = answer
             steps = {version.steps[step.name]: step for step in graph}
             self.workers.append(Worker(worker, graph, version.id, steps))
@@ -250,6 +251,33 @@ class VersionsMachine(TransactionMachine):
         self._claim(worker, 100, 100, stays=False)
         self._settle(worker, kinds, 100, hold=False, stays=False)
 
+    @rule(
+        pick=picks,
+        keys=st.lists(st.sampled_from((("host", "a"), ("host", "b"), ("", ""))), min_size=1, max_size=3),
+        size=st.sampled_from((1, 3, 100)),
+        stays=stays_open,
+    )
+    @when(lambda self: any(w.hands.keys() - w.busy for w in self.workers))
+    def hold_back(self, pick: int, keys: list[tuple[str, str]], size: int, stays: bool) -> None:
+        """Limits do not admit tasks of a worker: they wait in the lanes of their keys, or return to their own."""
+        having = [w for w in self.workers if w.hands.keys() - w.busy]
+        worker, now = having[pick % len(having)], self.tick()
+        chosen = _chosen(worker, size)
+        held_back = [(hand.lease, hand.n, *keys[hand.n % len(keys)]) for hand in chosen.values()]
+        worker.busy |= chosen.keys()
+
+        def committed(_: list[tasks.Woken]) -> None:
+            for place in chosen:
+                del worker.hands[place]
+
+        self._run(
+            "hold back",
+            lambda conn: tasks.wait_for_limits(conn, worker.id, held_back, now),
+            committed,
+            lambda: worker.busy.difference_update(chosen),
+            stays=stays,
+        )
+
     def _settle(self, worker: Worker, kinds: list[str], size: int, *, hold: bool, stays: bool) -> None:
         now, reports, chosen = self.tick(), tasks.Reports(), _chosen(worker, size)
         writes: list[_Write] = []
@@ -327,7 +355,9 @@ class VersionsMachine(TransactionMachine):
             )
 
     @rule(
-        kind=st.sampled_from(("promote", "expire", "adopt", "adopt", "adopt", "reap", "repair", "signals", "children")),
+        kind=st.sampled_from(
+            ("promote", "expire", "adopt", "adopt", "adopt", "reap", "repair", "signals", "children", "tidy")
+        ),
         stays=stays_open,
     )
     def sweep(self, kind: str, stays: bool) -> None:
@@ -343,6 +373,7 @@ class VersionsMachine(TransactionMachine):
             "repair": "select forebay.repair_stranded($1)",
             "signals": "select forebay.sweep_signals($1)",
             "children": "select forebay.sweep_children($1)",
+            "tidy": "select forebay.tidy_lanes($1)",
         }
         self._run(kind, lambda conn: conn.fetchval(statements[kind], now), stays=stays)
 

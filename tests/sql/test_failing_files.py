@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay.db.migrate import check, migrate, versions_of
+from forebay.cli.worker import wait_for_database
+from forebay.db.migrate import check, ensure_service, migrate, versions_of
 from forebay.db.pool import connect
 from forebay.db.schema_parts import SchemaPart, all_parts
 from forebay.db.sql_files import split_statements
+from forebay.engine.declare.loading import load_pipelines
 from forebay.errors import DefinitionError, SchemaError
+from forebay.packages import failures
+from forebay.settings import Settings
 from tests._packages import Installed, installed
 
 MANIFEST = """
@@ -74,6 +79,61 @@ async def test_a_failure_outside_of_a_transaction_is_named(dsn: str, installed: 
         f"the schema part memos cannot be migrated: {where}. The statements before it were applied, and will be "
         "repeated: fix or upgrade the package that has memos, and run `forebay migrate` again"
     )
+
+
+NOTICES = {
+    "__init__.py": MANIFEST.replace("memos", "notices").replace("__name__", '__name__, pipelines=("steps",)'),
+    "steps.py": "from forebay import Pipeline\nnotices = Pipeline('notices', dict)\n"
+    "@notices.step()\ndef read(ctx, given: dict) -> int: return 1\n",
+    "sql/migrations/0001_notice.sql": "create table forebay.notice (id int);",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [("0002_more.sql", "the schema part memos cannot be migrated"), ("more.sql", "names of migrations")],
+)
+async def test_other_packages_are_migrated_when_one_fails(dsn: str, installed: Installed, file: str, said: str) -> None:
+    installed.change("memos", {f"sql/migrations/{file}": "-- outside a transaction: slow\nselect 1 / 0"})
+    installed.add("notices", NOTICES)
+    with pytest.raises((SchemaError, DefinitionError), match=said):
+        await migrate(dsn)
+    conn = await connect(dsn)
+    assert (await versions_of(conn))["notices"] == 1
+    await conn.close()
+
+
+async def test_the_service_goes_on_without_a_package_that_cannot_be_migrated(dsn: str, installed: Installed) -> None:
+    installed.change("memos", {"sql/migrations/0002_more.sql": "select 1 / 0"})
+    installed.add("notices", NOTICES)
+    assert await ensure_service(dsn) == 1  # that of notices
+    assert [(each.distribution, "division by zero" in each.reason) for each in failures()] == [("memos", True)]
+    assert [part.name for part in all_parts()][-1] == "notices"
+    assert await ensure_service(dsn) == 0
+
+
+async def test_a_process_that_may_not_migrate_goes_on_without_a_package_that_is_not_migrated(
+    dsn: str, installed: Installed
+) -> None:
+    """Workers and the API have accounts that do not own the schema."""
+    installed.add("notices", NOTICES)
+    settings, stop = Settings(), asyncio.Event()
+    loaded = load_pipelines(settings.pipeline_modules)
+    assert "notices" in {pipeline.name for pipeline in loaded}
+    usable = await wait_for_database(dsn, settings, loaded, stop)
+    assert usable is not None
+    assert {pipeline.name for pipeline in loaded} - {pipeline.name for pipeline in usable} == {"notices"}
+    assert [each.reason for each in failures() if each.distribution == "notices"] == [
+        "SchemaError: the database has no schema part notices yet: run `forebay migrate --service`"
+    ]
+
+
+async def test_a_worker_of_a_named_package_needs_its_tables(dsn: str, installed: Installed) -> None:
+    installed.add("notices", NOTICES)
+    settings = Settings(pipelines="notices.steps")
+    loaded = load_pipelines(settings.pipeline_modules)
+    with pytest.raises(SchemaError, match="the database has no schema part notices yet"):
+        await wait_for_database(dsn, settings, loaded, asyncio.Event())
 
 
 @pytest.mark.parametrize("name", ["more.sql", "0000_more.sql", "2_more.sql", "0002.sql", "0002 more.sql"])

@@ -174,13 +174,47 @@ async def test_a_rollback_takes_effect_when_the_new_workers_have_stopped(db: Db)
     assert (await db.job(later))["state"] == "DONE"
 
 
+async def test_a_rollback_takes_effect_when_no_worker_starts_after_the_last_new_one_has_stopped(db: Db) -> None:
+    """As in a rolling deployment: the old ones start first."""
+    await _stop(db, await _worker(db, step("a")))
+    new = await _worker(db, step("a"), step("b", "a"))
+    old = await _worker(db, step("a"))
+    await _stop(db, new)
+    job = await db.submit(1)
+    assert await _adopt(db, old) == 1
+    later = await db.submit(1)
+    assert await _drain(db) == ["a"]
+    assert [(await db.job(each))["state"] for each in (job, later)] == ["DONE", "DONE"]
+
+
 async def test_lost_workers_may_come_back(db: Db) -> None:
     await _worker(db, step("a"))
-    lost = await _worker(db, step("a"), step("b", "a"))
+    await _worker(db, step("a"), step("b", "a"))
     db.after(minutes=9)
-    await _worker(db, step("a"))
-    assert await db.one("select cardinality(roots) + steps from forebay.pipeline") == 1 + 3
-    assert lost
+    assert await db.one("select forebay.close_workers($1)", db.now) == 2
+    old = await _worker(db, step("a"))
+    assert await _present_steps(db) == 2
+    await _adopt(db, old)
+    assert await _present_steps(db) == 1
+
+
+async def test_a_version_that_waits_for_its_first_worker_stays_the_present_one(db: Db) -> None:
+    """It was registered by `forebay migrate --pipelines`, before the new workers start."""
+    first = await _worker(db, step("a"))
+    definition = json.dumps({"name": "p", "steps": [step("a"), step("b", "a")]})
+    await db.fetch("select * from forebay.register_pipeline($1, true, $2)", definition, db.now)
+    await _stop(db, first)
+    restarted = await _worker(db, step("a"))
+    await _adopt(db, restarted)
+    assert await _present_steps(db) == 2
+    db.after(minutes=9)
+    await _adopt(db, restarted)
+    assert await _present_steps(db) == 1
+
+
+async def _present_steps(db: Db) -> int:
+    """How many steps the version has that new jobs go by."""
+    return int(await db.one("select bit_count(steps::bit(64)) from forebay.pipeline"))
 
 
 async def test_a_step_with_another_parent_runs_once(db: Db) -> None:

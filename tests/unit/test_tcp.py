@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from forebay.db.fair_pool import open_fair_pool
 from forebay.db.pool import connect, open_pool
-from forebay.db.tcp import DEAD_AFTER, TcpConnection, detect_dead_peer
+from forebay.db.tcp import DEAD_AFTER, KeepaliveConnection, detect_dead_peer
 
 
 def test_unacknowledged_data_ends_a_connection() -> None:
@@ -26,11 +26,11 @@ def test_other_sockets_are_left_alone() -> None:
 
 async def test_all_connections_have_it(dsn: str) -> None:
     conn = await connect(dsn)
-    assert type(conn) is TcpConnection
+    assert type(conn) is KeepaliveConnection
     await conn.close()
     for opening in (
         open_pool(dsn, size=1, name="test"),
         open_fair_pool(dsn, size=1, name="test", prepared=True, timeout=60),
     ):
         async with await opening as pool, pool.acquire() as proxy:
-            assert type(cast("Any", proxy)._con) is TcpConnection
+            assert type(cast("Any", proxy)._con) is KeepaliveConnection

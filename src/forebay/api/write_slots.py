@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class WriteSlots:
     """At most half of the connections, and half of these for one owner. Waiting requests hold no connection."""
 
-    def __init__(self, connections: int, patience: float) -> None:
+    def __init__(self, connections: int, max_wait_s: float) -> None:
         self._most = max(1, connections // 2)
         self._each = max(1, self._most // 2)
-        self._patience = patience
+        self._max_wait_s = max_wait_s
         self._all = asyncio.Semaphore(self._most)
         self._owners: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
 
@@ -36,7 +36,7 @@ class WriteSlots:
     @asynccontextmanager
     async def _passed(self, gate: asyncio.Semaphore, otherwise: str) -> AsyncGenerator[None]:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._max_wait_s):
                 await gate.acquire()
         except TimeoutError:
             raise Problem(429, otherwise, headers={"Retry-After": "5"}) from None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
     from forebay.storage import Store
 
-_PATIENCE = 20.0
+_TIMEOUT_S = 20.0
 
 _EXTRAS = {
     "images": (("PIL", "pypdfium2", "blurhash_rs"), "only images and PDF need it"),
@@ -58,7 +58,7 @@ async def _storage(settings: Settings) -> Finding:
 
     try:
         store = open_store(settings)
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_TIMEOUT_S):
             return await _probed(store)
     except InvalidField as error:
         return Finding("FAIL", "storage", str(error), "fix FOREBAY_STORAGE_URL")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _EVERY = 2.0  # seconds between checks whether the API answers and the administrator has signed in
 _LINK_LASTS = 3600.0  # seconds, as sign-in links are valid
-_PATIENCE = 5.0  # seconds for an answer of the API
+_TIMEOUT_S = 5.0  # seconds for an answer of the API
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ async def keep_fresh(
 async def _answers(settings: Settings, port: int) -> bool:
     """Whether a request is answered. That the port is open is not enough: it is before the API has started."""
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_TIMEOUT_S):
             reader, writer = await asyncio.open_connection(settings.api_host, port)
             with closing(writer):
                 writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

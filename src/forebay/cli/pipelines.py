@@ -62,13 +62,13 @@ def _table(found: list[VersionRow]) -> Any:
 @click.argument("name")
 @click.argument("version", type=WholeNumber(1, 1_000_000))
 def use(name: str, version: int) -> None:
-    """Let new jobs of a pipeline go by one of its versions.
+    """Choose the version of a pipeline for new jobs.
 
-    Needed only to go back to an older release while workers of the newer one are lost, not stopped. Open jobs of other
-    versions follow when no worker runs those.
+    Needed only to go back to an older release at once when workers of the newer one are lost, not stopped: otherwise
+    that happens after ten minutes. Open jobs of other versions follow when no worker runs those.
     """
     run(_use(find_dsn(load_settings()), name, version))
-    click.echo(f"New jobs of {name} go by version {version}.")
+    click.echo(f"New jobs of {name} use version {version}.")
 
 
 async def _use(dsn: str, name: str, number: int) -> None:

@@ -38,13 +38,14 @@ from forebay.identity.logins import SETTINGS, close_temporary, login_urls, make_
 from forebay.packages import GROUP, failures, leave_out, packages
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from rich.console import Console
 
     from forebay.cli._guide import Guide
     from forebay.db.pool import Connection
     from forebay.engine.db.overview import Overview
+    from forebay.packages import Failure
     from forebay.settings import Settings
 
 _LOG_LIMIT = 16 * 2**20
@@ -90,9 +91,18 @@ def up(processes: int | None, pipelines: str | None, port: int | None, demo: boo
 
 def print_warnings(out: Console) -> None:
     """Print problems that do not prevent the start: misspelt variables, and packages that failed to load."""
-    told = [f"{failure}. {failure.fix[0].upper()}{failure.fix[1:]}" for failure in failures()]
-    for sentence in [*unknown_variables().values(), *told]:
-        out.print(sentence, style="yellow", soft_wrap=True, markup=False)
+    for sentence in unknown_variables().values():
+        _print_warning(out, sentence)
+    _print_omitted(out, failures())
+
+
+def _print_omitted(out: Console, packages: Iterable[Failure]) -> None:
+    for failure in packages:
+        _print_warning(out, f"{failure}. {failure.fix[0].upper()}{failure.fix[1:]}")
+
+
+def _print_warning(out: Console, sentence: str) -> None:
+    out.print(sentence, style="yellow", soft_wrap=True, markup=False)
 
 
 async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) -> None:
@@ -100,10 +110,12 @@ async def _prepare(settings: Settings, dsn: str, out: Console, *, demo: bool) ->
         with stage(out, "Database") as now:
             async with connected(dsn, "forebay up"):
                 now.result = place_of(dsn)
+    known = failures()
     with stage(out, "Schema") as now:
         async with as_forebay_errors():
-            applied = await migrate.migrate(dsn, service=True)
+            applied = await migrate.ensure_service(dsn)
         now.result = f"{show.plural(applied, 'migration')} applied" if applied else "up to date"
+    _print_omitted(out, [failure for failure in failures() if failure not in known])
     if not settings.dsn:
         await recover(dsn, out)
     if demo:
@@ -176,7 +188,7 @@ async def _work(
         served = asyncio.create_task(serving.run()) if serving else None
         care = [asyncio.create_task(_guide.keep_fresh(guide, view, settings, dsn, port, started))]
         care += [asyncio.create_task(keep_running(server, notice))] if server else []
-        await _show_until(supervisor.told, supervised, dsn, view, out)
+        await _show_until(supervisor.stopping, supervised, dsn, view, out)
         with stage(out, f"Stopping {show.plural(settings.processes, 'worker')} and the API"):
             if serving:
                 serving.stop()
@@ -187,10 +199,10 @@ async def _work(
     return code
 
 
-async def _show_until(told: asyncio.Event, supervised: asyncio.Task[int], dsn: str, view: View, out: Console) -> None:
+async def _show_until(stop: asyncio.Event, supervised: asyncio.Task[int], dsn: str, view: View, out: Console) -> None:
     """Show progress until the supervisor stops."""
     showing = asyncio.create_task(_draw(dsn, view, out) if out.is_terminal else _report(dsn, out))
-    stopping = asyncio.create_task(told.wait())
+    stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({showing, stopping, supervised}, return_when=asyncio.FIRST_COMPLETED)
     for task in (showing, stopping):
         task.cancel()

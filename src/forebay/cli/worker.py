@@ -20,6 +20,7 @@ from forebay.cli._group import WholeNumber
 from forebay.cli._pipelines import log_failures
 from forebay.db import migrate
 from forebay.db.pool import connected
+from forebay.db.schema_parts import parts_for
 from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines, parts_needed
 from forebay.engine.supervise.supervisor import Supervisor, report_worker_id, watch_parent
@@ -27,12 +28,12 @@ from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.identity.logins import SETTINGS, WORKER, login_url
 from forebay.log import get_logger
+from forebay.packages import GROUP
 from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from forebay.db.schema_parts import SchemaPart
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.settings import Settings
 
@@ -83,9 +84,10 @@ async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[A
     """Run a worker in this process; returns the exit code."""
     open_files.raise_limit()
     stop = _stop_on_signals()
-    if not await _wait_for_database(dsn, parts_needed(pipelines), stop):
+    usable = await wait_for_database(dsn, settings, pipelines, stop)
+    if usable is None:
         return 0
-    worker = Worker(dsn, pipelines, settings=settings)
+    worker = Worker(dsn, usable, settings=settings)
     stopping = asyncio.create_task(_pass_on(stop, worker))
     running = asyncio.create_task(worker.run())
     try:
@@ -106,14 +108,14 @@ def _stop_on_signals() -> asyncio.Event:
     """An event for the first signal; the second ends the process."""
     stop = asyncio.Event()
 
-    def told(number: signal.Signals) -> None:
+    def on_signal(number: signal.Signals) -> None:
         if stop.is_set():
             log.warning("worker_aborted", signal=number.name)
             os._exit(128 + number)
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, told, number)
+        asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
     return stop
 
 
@@ -123,23 +125,35 @@ async def _pass_on(stop: asyncio.Event, worker: Worker) -> None:
     worker.stop()
 
 
-async def _wait_for_database(dsn: str, parts: Sequence[SchemaPart], stop: asyncio.Event) -> bool:
-    """Wait for a database with a compatible schema; False when stopped before.
+async def wait_for_database(
+    dsn: str, settings: Settings, pipelines: Sequence[Pipeline[Any]], stop: asyncio.Event
+) -> Sequence[Pipeline[Any]] | None:
+    """Wait for a database with a compatible schema; None when stopped before. Returns the pipelines that can run in it:
+    not those of installed packages whose part it does not have.
 
     Raises: SchemaError immediately, because waiting would not help.
     """
+    named = parts_for(name for name in settings.pipeline_modules if name != GROUP)
     backoff = Backoff(0.5, 15)
     while not stop.is_set():
         try:
             async with connected(dsn, "forebay worker") as conn:
-                await migrate.check(conn, parts)
+                await migrate.check(conn, named)
+                await migrate.leave_out_unusable(conn, parts_needed(pipelines))
         except DatabaseUnavailable as error:
             pause = backoff.grow()
             log.warning("database_awaited", database=place_of(dsn), reason=str(error), next_try_s=pause)
             await wait_for(stop, pause)
         else:
-            return True
-    return False
+            return _without_omitted(settings, pipelines)
+    return None
+
+
+def _without_omitted(settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> Sequence[Pipeline[Any]]:
+    left = load_pipelines(settings.pipeline_modules)
+    if len(left) < len(pipelines):
+        log_failures()
+    return left
 
 
 # Several processes.
@@ -153,11 +167,11 @@ class WorkerSupervisor(Supervisor):
     """A supervisor of workers; `stop` can be awaited."""
 
     @cached_property
-    def told(self) -> asyncio.Event:
+    def stopping(self) -> asyncio.Event:
         return asyncio.Event()
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        self.told.set()
+        self.stopping.set()
         # Always the same signal: it ends a worker that is still importing modules, which counts as a clean end.
         super().stop(signal.SIGTERM)
 

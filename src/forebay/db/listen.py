@@ -78,13 +78,13 @@ class Listener:
                 self._is_used = False
 
     def take(self) -> Connection | None:
-        """The connection for one statement; None if it is down or in use. The caller gives it back."""
+        """The connection for one statement; None if it is down or in use. The caller releases it."""
         if self._conn is None or self._is_used or self._conn.is_closed():
             return None
         self._is_used = True
         return self._conn
 
-    def give_back(self, conn: Connection) -> bool:
+    def release(self, conn: Connection) -> bool:
         """Return whether it is the connection of this listener."""
         if conn is not self._conn:
             return False

@@ -10,7 +10,7 @@ import asyncpg
 from asyncpg.pool import PoolAcquireContext
 
 from forebay.db.pool import UNAVAILABLE, connection_options, database_unavailable, pool_options, set_transaction_timeout
-from forebay.db.tcp import TcpConnection
+from forebay.db.tcp import KeepaliveConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -69,7 +69,7 @@ class MeasuredPool(_Pool):
             dsn,
             max_queries=50_000,
             loop=None,
-            connection_class=TcpConnection,
+            connection_class=KeepaliveConnection,
             record_class=asyncpg.Record,
             init=self._begin,
             **pool_options(size, timeout),

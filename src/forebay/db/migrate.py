@@ -15,10 +15,10 @@ import asyncpg
 
 from forebay.db.pool import Connection, connect
 from forebay.db.routines import keeping_others, replace_routines
-from forebay.db.schema_parts import ENGINE, all_parts
+from forebay.db.schema_parts import ENGINE, all_parts, leave_out_part
 from forebay.db.sql_files import run_files, run_repeatable
 from forebay.db.statements import statements
-from forebay.errors import SchemaError, one_line
+from forebay.errors import DefinitionError, ForebayError, SchemaError, one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -40,13 +40,19 @@ T = TypeVar("T")
 
 
 async def migrate(
-    dsn: str, *, service: bool = False, parts: Sequence[SchemaPart] | None = None, restoring: bool = False
+    dsn: str,
+    *,
+    service: bool = False,
+    parts: Sequence[SchemaPart] | None = None,
+    restoring: bool = False,
+    leaving_out: bool = False,
 ) -> int:
     """Bring the schema up to date; return the number of applied migrations.
 
     Migrates the engine alone, unless the database already has the service or `service` is true; or only these `parts`.
     If a restore was killed, the schema that it had set aside is put back first; `restoring` is true for the restore
-    itself.
+    itself. A part of another package that cannot be migrated does not stop the others: with `leaving_out` its package
+    is omitted, otherwise the error is raised at the end.
 
     Raises: SchemaError if the database is newer than this forebay, or older than PostgreSQL 14, or has two schemas
     because a restore was killed.
@@ -58,9 +64,14 @@ async def migrate(
         await lock_schema(conn)
         if not restoring:
             await _recover_aside(conn)
-        return await _migrate(conn, all_parts() if service else parts)
+        applied, failed = await _migrate(conn, all_parts() if service else parts)
     finally:
         await conn.close()
+    for part, error in failed.items():
+        if not leaving_out:
+            raise error
+        leave_out_part(part, error)
+    return applied
 
 
 async def lock_schema(conn: Connection) -> None:
@@ -74,16 +85,18 @@ async def lock_schema(conn: Connection) -> None:
 async def ensure_service(dsn: str) -> int:
     """Bring engine and service up to date, if this account owns the schema; returns how many migrations were applied.
 
+    Packages whose part cannot be migrated are omitted.
+
     Raises: SchemaError that says which command to run, when something is missing and this account may not add it.
     """
     conn = await connect(dsn, name="forebay migrate")
     try:
         if not await conn.fetchval(load("may_migrate")):
-            await check(conn, all_parts())
+            await leave_out_unusable(conn, all_parts())
             return 0
     finally:
         await conn.close()
-    return await migrate(dsn, service=True)
+    return await migrate(dsn, service=True, leaving_out=True)
 
 
 async def _recover_aside(conn: Connection) -> None:
@@ -99,7 +112,8 @@ async def _recover_aside(conn: Connection) -> None:
     await conn.execute(load("put_schema_back"))
 
 
-async def _migrate(conn: Connection, parts: Sequence[SchemaPart] | None) -> int:
+async def _migrate(conn: Connection, parts: Sequence[SchemaPart] | None) -> tuple[int, dict[SchemaPart, ForebayError]]:
+    """The number of applied migrations, and the parts of other packages that failed."""
     if await conn.fetchval(load("has_single_numbering")):
         await _adopt_single_numbering(conn)
     await conn.execute(load("make_part_tables"))
@@ -107,18 +121,29 @@ async def _migrate(conn: Connection, parts: Sequence[SchemaPart] | None) -> int:
     whole = await parts_in(conn)
     parts = whole if parts is None else parts
     for part in parts:
-        _refuse_newer(part, versions.get(part.name, 0))
-    applied = sum([await _migrate_part(conn, part) for part in parts])
-    if set(whole) <= set(parts):
+        if part.is_built_in:
+            _refuse_newer(part, versions.get(part.name, 0))
+    applied = 0
+    failed: dict[SchemaPart, ForebayError] = {}
+    for part in parts:
+        try:
+            _refuse_newer(part, versions.get(part.name, 0))
+            applied += await _migrate_part(conn, part)
+        except (SchemaError, DefinitionError) as error:
+            if part.is_built_in:
+                raise
+            failed[part] = error
+    if set(whole) <= set(parts) and not failed:
         for left in await conn.fetch(load("drop_former_routines")):
             await conn.execute(left["statement"])
         await conn.execute("delete from forebay.part_routine where part = ''")
-    return applied
+    return applied, failed
 
 
 async def _adopt_single_numbering(conn: Connection) -> None:
     """Convert the former single numbering of all parts: record which migrations of each part are applied."""
-    known = [m for part in all_parts() for m in part.migrations if m.former_version is not None]
+    built_in = [part for part in all_parts() if part.is_built_in]
+    known = [m for part in built_in for m in part.migrations if m.former_version is not None]
     newest = max(m.former_version or 0 for m in known)
     version = await conn.fetchval("select max(version) from forebay.migration")
     if version is not None and version > newest:
@@ -180,8 +205,10 @@ async def _apply(conn: Connection, migration: Migration) -> None:
 async def _apply_outside(conn: Connection, migration: Migration) -> None:
     """Run each statement by itself, as a transaction would hold its locks for too long; each can be repeated."""
     await conn.execute("set lock_timeout = 0")  # these wait for old transactions, but block nobody
-    await run_repeatable(conn, migration.part, migration.file)
-    await conn.execute(_SHORT_LOCKS)
+    try:
+        await run_repeatable(conn, migration.part, migration.file)
+    finally:
+        await conn.execute(_SHORT_LOCKS)
     await _note(conn, migration)
 
 
@@ -233,6 +260,18 @@ async def check(conn: Connection, parts: Sequence[SchemaPart] = (ENGINE,)) -> No
             _refuse_newer(part, await _contracted(conn, part))
 
 
+async def leave_out_unusable(conn: Connection, parts: Sequence[SchemaPart]) -> None:
+    """Omit the packages whose part is missing in the database, or older than this process needs, or too new for it.
+
+    Raises: SchemaError if that holds for a part that comes with forebay.
+    """
+    for part in parts:
+        try:
+            await check(conn, [part])
+        except (SchemaError, DefinitionError) as error:
+            leave_out_part(part, error)
+
+
 async def _contracted(conn: Connection, part: SchemaPart) -> int:
     """The version from which on only releases that know it can work with a part."""
     return int(await conn.fetchval(load("last_contraction"), part.name) or 0)
@@ -244,7 +283,7 @@ def _command_for(part: SchemaPart) -> str:
 
 def _refuse_newer(part: SchemaPart, version: int) -> None:
     if version > part.newest:
-        package = part.package if part.package.partition(".")[0] != "forebay" else "forebay"
+        package = "forebay" if part.is_built_in else part.package
         raise SchemaError(
             f"the schema part {part.name} has version {version}, this {package} knows {part.newest}: upgrade {package}"
         )

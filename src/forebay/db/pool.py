@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import asyncpg
 
-from forebay.db.tcp import TcpConnection
+from forebay.db.tcp import KeepaliveConnection
 from forebay.errors import DatabaseUnavailable, ForebayError, InvalidField, SchemaError, from_sqlstate, one_line
 from forebay.waits import Backoff
 
@@ -72,7 +72,7 @@ async def open_pool(
         pool = await asyncpg.create_pool(
             dsn,
             init=partial(set_transaction_timeout, timeout=timeout) if prepared else None,
-            connection_class=TcpConnection,
+            connection_class=KeepaliveConnection,
             **pool_options(size, timeout),
             **connection_options(name, timeout, prepared=prepared),
         )
@@ -146,7 +146,7 @@ async def connect(
             dsn,
             timeout=timeout,
             statement_cache_size=100 if prepared else 0,
-            connection_class=TcpConnection,
+            connection_class=KeepaliveConnection,
             server_settings={"application_name": name},
         )
     except (*UNAVAILABLE, asyncpg.PostgresError, ValueError) as error:

@@ -45,7 +45,7 @@ async def plan_removal(conn: Connection, name: str, tables: Sequence[str] = ()) 
     part = installed.get(name)
     if name not in versions:
         raise InvalidField("--remove", f"there is no schema part {name!r}: the database has {', '.join(versions)}")
-    if part is not None and part.package.startswith("forebay."):
+    if part is not None and part.is_built_in:
         raise InvalidField("--remove", f"the schema part {name!r} comes with forebay and cannot be removed")
     if part is None and versions[name] > 0 and not tables:
         reason = f"{name} is not installed, so that its tables are not known: install it, or name them with --table"

@@ -18,7 +18,7 @@ from forebay.db.statements import statements
 from forebay.errors import SchemaError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from forebay.db.pool import Connection
     from forebay.db.schema_parts import SchemaPart
@@ -57,6 +57,13 @@ async def are_current(conn: Connection, part: SchemaPart) -> bool:
     """Whether the routines of a part are those of this release, with the rights that it grants."""
     stored = await conn.fetchval("select routines from forebay.part where name = $1", part.name)
     return stored is not None and stored == await _fingerprint(conn, part)
+
+
+async def differing_routines(conn: Connection, parts: Sequence[SchemaPart]) -> list[str]:
+    """Those of these parts whose routines are of another release; none if this account may not read that."""
+    if not await conn.fetchval("select has_table_privilege('forebay.part', 'select')"):
+        return []
+    return [part.name for part in parts if not await are_current(conn, part)]
 
 
 async def _fingerprint(conn: Connection, part: SchemaPart) -> str:

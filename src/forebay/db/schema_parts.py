@@ -78,6 +78,11 @@ class SchemaPart:
     package: str
 
     @property
+    def is_built_in(self) -> bool:
+        """Whether it comes with forebay."""
+        return self.package.partition(".")[0] == "forebay"
+
+    @property
     def migrations(self) -> tuple[Migration, ...]:
         """All numbered migrations, in order.
 
@@ -182,9 +187,22 @@ def all_parts() -> tuple[SchemaPart, ...]:
     return (ENGINE, *SERVICE, *package_parts())
 
 
+def leave_out_part(part: SchemaPart, error: Exception) -> None:
+    """Omit the package of a part that cannot be used.
+
+    Raises: the error, if the part comes with forebay.
+    """
+    package = next((package for package in packages() if package.module == part.package), None)
+    if package is None:
+        raise error
+    leave_out(package, error)
+    package_parts.cache_clear()
+
+
 def parts_for(modules: Iterable[str]) -> tuple[SchemaPart, ...]:
     """The parts that code in these modules needs: the engine, for code of the service or of a pipeline package also the
     service, and the part of the package."""
+    modules = list(modules)
     used = [package for package in packages() if any(_is_within(name, package.module) for name in modules)]
     if not used and not any(_is_within(name, part.package) for name in modules for part in SERVICE):
         return (ENGINE,)

@@ -21,7 +21,7 @@ _OPTIONS = {
 }  # not all systems have all of them
 
 
-class TcpConnection(_Connection):
+class KeepaliveConnection(_Connection):
     """A connection with keepalives, and with a limit for data that is not acknowledged."""
 
     def __init__(self, protocol: Any, transport: Any, *args: Any) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 10.0  # for a response; a whole source gets three times as long
 _ENTRIES = 1000  # that are listed at most
-_GUIDE = "fix that: docs/howto/sources.md tells how they are declared"
+_GUIDE = "fix that: docs/howto/sources.md shows how they are declared"
 
 
 async def check(target: IntakeTarget, settings: Settings) -> list[Finding]:

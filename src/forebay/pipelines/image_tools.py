@@ -33,5 +33,5 @@ async def store_thumbnails(blobs: Blobs, of: StoredPicture, picture: images.Pict
         for _, data in picture.thumbnails
     ]
     facts, widths = picture.facts, [width for width, _ in picture.thumbnails]
-    known = files.Picture(of.file_id, facts.width, facts.height, facts.blurhash, widths)
+    known = files.PictureRow(of.file_id, facts.width, facts.height, facts.blurhash, widths)
     return files.write_picture(known, of.owner_id, [(each.file_id, bytes.fromhex(each.sha256)) for each in stored])

@@ -90,15 +90,15 @@ def _text(document: Any, pages: int) -> str:
     """The text of the first pages; unreadable pages are skipped."""
     pdfium = _pdfium()
     parts: list[str] = []
-    room = MAX_TEXT
+    left = MAX_TEXT
     for number in range(min(pages, MAX_PAGES_READ)):
         try:
             with closing(document[number]) as page, closing(page.get_textpage()) as text:
-                parts.append(_plain(text.get_text_range(0, min(text.count_chars(), room))))
+                parts.append(_plain(text.get_text_range(0, min(text.count_chars(), left))))
         except pdfium.PdfiumError:
             continue
-        room -= len(parts[-1])
-        if room <= 0:
+        left -= len(parts[-1])
+        if left <= 0:
             break
     return "\n\n".join(part for part in parts if part)[:MAX_TEXT]
 

@@ -59,7 +59,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PictureRow:
     """What is known of a file that is a picture. Without thumbnails it cannot be read, and its size is not known."""
 
     file_id: int
@@ -107,7 +107,7 @@ def insertion(file_id: int, owner_id: int, sha256: bytes, name: str, media_type:
     return Rows("forebay.file", [row])
 
 
-def write_picture(picture: Picture, owner_id: int, thumbnails: Sequence[tuple[int, bytes]]) -> Statement:
+def write_picture(picture: PictureRow, owner_id: int, thumbnails: Sequence[tuple[int, bytes]]) -> Statement:
     """The statement that adds what is known of a file, if it was added before; thumbnails are ids and hashes of stored
     contents, in the order of `widths`."""
     about = (picture.file_id, owner_id, picture.width, picture.height, picture.blurhash, picture.widths)
@@ -178,10 +178,10 @@ def _file(row: asyncpg.Record | None) -> File | None:
     return File(object=ObjectId(values.pop("sha256"), values.pop("life")), **values)
 
 
-async def pictures(conn: Connection, file_ids: Sequence[int]) -> dict[int, Picture]:
+async def pictures(conn: Connection, file_ids: Sequence[int]) -> dict[int, PictureRow]:
     """What is known of those of the files that are pictures, by their ids."""
     rows = await fetch(conn, load("list_pictures"), list(file_ids)) if file_ids else []
-    return {row["file_id"]: Picture(**dict(row)) for row in rows}
+    return {row["file_id"]: PictureRow(**dict(row)) for row in rows}
 
 
 # Cleaning and checking.

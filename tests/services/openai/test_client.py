@@ -15,7 +15,7 @@ from pydantic import BaseModel, SecretStr
 
 from forebay.errors import ConfigError, DataError, ThrottledError, TransientError
 from forebay.services.egress import Http
-from forebay.services.openai.client import FormFile, OpenAiClient
+from forebay.services.openai.client import OpenAiClient, RequestFile
 from forebay.services.openai.embeddings import embed
 from forebay.services.openai.server_sent_events import EventReader
 from forebay.services.openai.service import Service
@@ -125,7 +125,7 @@ async def test_nobody_listens(http: Http) -> None:
 async def test_a_form_with_a_file(stub: Stub, client: OpenAiClient) -> None:
     stub.body = b'{"text": "hello"}'
     sound = bytes(range(256)) * 10 + b"\r\n--x\r\n"
-    file = FormFile("file", 'a "b"\r\n.wav', "audio/wav", sound)
+    file = RequestFile("file", 'a "b"\r\n.wav', "audio/wav", sound)
     told = await client.post_form("audio/transcriptions", {"language": "de"}, file, Transcript)
     assert told.text == "hello"
     (asked,) = stub.asked

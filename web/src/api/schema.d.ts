@@ -2331,10 +2331,17 @@ export interface components {
       me: components['schemas']["Me"];
       version: string;
       features: Record<string, boolean>;
-      limits: components['schemas']["Limits"];
+      limits: components['schemas']["AppLimits"];
       pipelines: components['schemas']["PipelineInfo"][];
       problems: number;
       eventId: string;
+    };
+    AppLimits: {
+      page: number;
+      uploadBytes: number;
+      items: number;
+      streams: number;
+      linkS: number;
     };
     Attempt: {
       jobId: string;
@@ -3108,13 +3115,6 @@ export interface components {
     LimitPage: {
       limits: components['schemas']["LimitKey"][];
       next: string | null;
-    };
-    Limits: {
-      page: number;
-      uploadBytes: number;
-      items: number;
-      streams: number;
-      linkS: number;
     };
     LinkGood: {
       kind: "invitation" | "sign-in";

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _HEADER = b"x-forwarded-for"
 _HEADERS = frozenset((_HEADER, b"x-forwarded-proto"))  # what the middleware of uvicorn looks at
-_MOST_TOLD = 100  # addresses: whoever likes can send the header
+_MOST_TOLD = 100  # addresses: anyone can send the header
 
 log = get_logger("api")
 

@@ -59,7 +59,7 @@ class PipelineInfo(Model):
     input_schema: dict[str, Any] = Field(description="the JSON schema of an item's input")
 
 
-class Limits(Model):
+class AppLimits(Model):
     page: int = Field(description="rows of a page")
     upload_bytes: int
     items: int = Field(description="items in one JSON request")
@@ -71,7 +71,7 @@ class AppInfo(Model):
     me: Me
     version: str
     features: dict[str, bool] = Field(description="what is switched on and installed, by name")
-    limits: Limits
+    limits: AppLimits
     pipelines: list[PipelineInfo]
     problems: int = Field(description="queues that wait until something is set up, and packages that are left out")
     event_id: str = Field(
@@ -92,7 +92,7 @@ async def get_app(
         me=await me_of(who, pools, request),
         version=metadata.version("forebay"),
         features=_features(settings),
-        limits=Limits(
+        limits=AppLimits(
             page=settings.api_max_page,
             upload_bytes=settings.api_max_upload_bytes,
             items=settings.api_max_items,

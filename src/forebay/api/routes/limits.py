@@ -58,7 +58,7 @@ class WorkerHosts(Model):
     closed: int = Field(description="hosts that are not asked for a while, after errors or because they said so")
     running: int = Field(description="requests")
     waiting: int
-    throttled: int = Field(description="answers that asked for patience")
+    throttled: int = Field(description="responses with the status 429, or 503 with Retry-After")
     longest_closed_s: float
     longest_delay_s: float
 

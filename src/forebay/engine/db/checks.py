@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.db.migrate import parts_in
 from forebay.db.pool import as_forebay_errors, connected
-from forebay.db.routines import are_current
+from forebay.db.routines import differing_routines
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ async def missing_partitions(conn: Connection) -> list[date] | None:
 async def outdated_routines(conn: Connection) -> list[str]:
     """The schema parts whose functions and views are not those of this release."""
     async with as_forebay_errors():
-        return [part.name for part in await parts_in(conn) if not await are_current(conn, part)]
+        return await differing_routines(conn, await parts_in(conn))
 
 
 async def receives_notifications(dsn: str, timeout: float = 3.0) -> bool:

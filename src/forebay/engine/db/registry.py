@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class RegisteredVersion:
     """A version of a pipeline: its steps, by name."""
 
     id: int
@@ -28,11 +28,13 @@ class Version:
 
 async def register(
     conn: Connection, definition: dict[str, Any], now: datetime | None = None, *, apply: bool = False
-) -> Version:
+) -> RegisteredVersion:
     """Register a definition of a pipeline as a version of it; with `apply`, it becomes the present version."""
     async with translating_errors():
         rows = await conn.fetch(load("register_version"), json.dumps(definition), apply, now)
-    return Version(rows[0]["version_id"], {row["name"]: row["step_id"] for row in rows}, rows[0]["is_present"])
+    return RegisteredVersion(
+        rows[0]["version_id"], {row["name"]: row["step_id"] for row in rows}, rows[0]["is_present"]
+    )
 
 
 async def count_open_jobs(conn: Connection, pipelines: Sequence[str]) -> dict[str, int]:

@@ -114,7 +114,7 @@ async def delete_finished(
 
 
 async def adopt_jobs(pool: Pool, now: datetime | None, after_s: float) -> int:
-    """Let some jobs of versions that nobody has run for so long go on by the present one; return how many."""
+    """Move some jobs of versions that no worker has run for so long to the present one; return how many."""
     return await _count(pool, "select forebay.adopt_jobs($1, $2)", now, timedelta(seconds=after_s))
 
 

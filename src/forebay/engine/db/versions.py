@@ -1,4 +1,4 @@
-"""The versions of pipelines, as people look at them and choose between them."""
+"""The versions of pipelines: a list of them, and the choice of the present one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class VersionRow:
     pipeline: str
     version_id: int
     number: int
-    is_present: bool  # new jobs go by it
+    is_present: bool  # new jobs get it
     created_at: datetime
     unserved_since: datetime | None
     open_jobs: int
@@ -35,7 +35,7 @@ async def versions(conn: Connection) -> list[VersionRow]:
 
 
 async def use_version(conn: Connection, pipeline: str, number: int) -> None:
-    """Let new jobs of a pipeline go by this version.
+    """Make this version the present one of a pipeline: new jobs get it.
 
     Raises: NotFoundError when there is none of that number.
     """

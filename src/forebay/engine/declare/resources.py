@@ -75,7 +75,7 @@ class Resources:
         log.debug("resource_opened", resource=resource.name)
         return value
 
-    def tells(self, name: str, describe: Callable[[], Mapping[str, Any]]) -> None:
+    def add_description(self, name: str, describe: Callable[[], Mapping[str, Any]]) -> None:
         """Register a function that describes a resource in the worker's status. It must not return confidential
         data."""
         self._descriptions[name] = describe

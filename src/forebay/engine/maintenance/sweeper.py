@@ -265,7 +265,7 @@ class Sweeper:
         await sampling.add_samples(self._pool, self._clock.stamp())
 
     async def adopt_jobs(self) -> None:
-        """Jobs of versions of pipelines that no worker runs any more go on by the present ones."""
+        """Move jobs of versions that no worker runs any more to the present versions of their pipelines."""
         while adopted := await sweeps.adopt_jobs(self._pool, self._clock.stamp(), self._settings.adopt_after_s):
             log.info("jobs_adopted", jobs=adopted)
 

@@ -1,4 +1,4 @@
-"""What workers have to do with it: none runs the step, they are busy, or they have the task already."""
+"""Reasons that concern workers: none runs the step, they are busy, or one has the task already."""
 
 from __future__ import annotations
 

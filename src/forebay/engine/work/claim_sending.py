@@ -72,7 +72,7 @@ class ClaimSender:
             raise
 
     async def release(self, conn: Connection, *, is_sound: bool = True) -> None:
-        if self._listener is None or not self._listener.give_back(conn):
+        if self._listener is None or not self._listener.release(conn):
             await release(self._pool, conn)
         elif not is_sound:
             terminate(conn)  # otherwise the listener might wait for it

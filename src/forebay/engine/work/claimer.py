@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from forebay.engine.work.leases import LeaseBook
     from forebay.engine.work.machine import Machine
     from forebay.engine.work.settler import Settler
+    from forebay.engine.work.slot_scheduler import SlotScheduler
     from forebay.engine.work.spans import Spans
     from forebay.engine.work.step_names import StepNames
     from forebay.engine.work.task_infos import TaskInfos
-    from forebay.engine.work.turns import Turns
     from forebay.settings import Settings
 
 log = get_logger("claimer")
@@ -64,7 +64,7 @@ class Claimer:
         machine: Machine,
         names: StepNames,
         infos: TaskInfos,
-        turns: Turns,
+        scheduler: SlotScheduler,
         listener: Listener | None = None,
         spans: Spans | None = None,
         only: frozenset[int] | None = None,
@@ -75,7 +75,7 @@ class Claimer:
         self._settler = settler
         self._names = names
         self._infos = infos
-        self._turns = turns
+        self._scheduler = scheduler
         self._spans = spans  # None: tracing is off
         self._news = ClaimNews()
         self.lanes = LaneBook(executors, limits, only)
@@ -112,7 +112,7 @@ class Claimer:
             on_ready_key=self._news.keys.set,
             task_order=self._task_order,
         )
-        self.waking = LaneWaking(self.lanes, self._news, turns, self.polling, self._task_order)
+        self.waking = LaneWaking(self.lanes, self._news, scheduler, self.polling, self._task_order)
         self._busy = BusyLanes(pool, clock, self.polling.request)
         self._hold_until = 0.0
         self._idle = asyncio.Event()
@@ -137,9 +137,9 @@ class Claimer:
         """Charge a lane for the slot time of tasks that have ended. Lanes of keys get starts in turn, not time."""
         self.lanes.steps[step_id].ended(lane_id, count, seconds)
 
-    def gave_back(self, step_id: int, lane_id: int, count: int) -> None:
+    def returned(self, step_id: int, lane_id: int, count: int) -> None:
         """Charge a lane nothing for tasks that did not run."""
-        self.lanes.steps[step_id].gave_back(lane_id, count)
+        self.lanes.steps[step_id].returned(lane_id, count)
 
     def longest_wait(self, step_id: int) -> float:
         """For how many seconds a lane of this step that has ready tasks has not been claimed from."""
@@ -199,7 +199,7 @@ class Claimer:
     def _pick_express(self) -> list[Claim]:
         claims = self._picker.pick_waiting()
         # From the wake-up until the tasks start, the event loop runs several times.
-        self._turns.shorten(is_short=bool(claims))
+        self._scheduler.shorten(is_short=bool(claims))
         return claims
 
     async def run_keys(self) -> None:

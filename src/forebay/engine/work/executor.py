@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from forebay.engine.work.attempt import Attempt
 from forebay.engine.work.batch_filling import BatchFilling
 from forebay.engine.work.ended_attempts import EndedAttempts
+from forebay.engine.work.slot_scheduler import SLICE_S
 from forebay.engine.work.step_attempts import StepAttempts
 from forebay.engine.work.task_queue import TaskQueue
-from forebay.engine.work.turns import SLICE_S
 from forebay.tuning import Concurrency
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from forebay.engine.work.arguments import StepArguments
     from forebay.engine.work.claim_size import ClaimSize
     from forebay.engine.work.maps import Maps
-    from forebay.engine.work.turns import Turns
+    from forebay.engine.work.slot_scheduler import SlotScheduler
 
-_PATIENCE = 0.1  # seconds that an owner who runs nothing waits for a slot that several other owners hold
+_MAX_SLOT_WAIT = 0.1  # seconds that an owner who runs nothing waits for a slot that several other owners hold
 
 
 class StepExecutor:
@@ -53,7 +53,7 @@ class StepExecutor:
         maps: Maps,
         clock: Clock,
         size: ClaimSize,
-        turns: Turns,
+        scheduler: SlotScheduler,
         reserve: int = 0,
     ) -> None:
         """`on_ended` is told the slot time of tasks that ended (lane, number, seconds), `on_dropped` which tasks will
@@ -91,7 +91,7 @@ class StepExecutor:
         self._on_dropped = on_dropped
         self._refill_at = 0  # queue length at which to claim more
         self._clock = clock
-        self._turns = turns
+        self._scheduler = scheduler
         self._is_continuous = False  # the tasks of the step do not suspend, as far as is known
         self._filling = BatchFilling(step, self.queue, on_capacity)
 
@@ -169,7 +169,7 @@ class StepExecutor:
         if free > 0 or len(self.running) < self.concurrency.value:  # a slot that has not begun takes the next task
             return
         is_filled = max(self._held.values(), default=0) >= self.concurrency.value
-        if not is_filled and time.monotonic() - self._attempts.last_end < _PATIENCE:
+        if not is_filled and time.monotonic() - self._attempts.last_end < _MAX_SLOT_WAIT:
             return
         while len(self._newcomers) < self._reserve and (task := self.queue.pop_of_others(busy)) is not None:
             busy.add(task[0].owner_id)
@@ -202,7 +202,7 @@ class StepExecutor:
             await self._slot()
 
     async def _wait_for_turn(self) -> None:
-        await self._turns.wait(self.step_id)
+        await self._scheduler.wait(self.step_id)
         if self.running:  # a task of another slot, which has suspended
             self._is_continuous = False
             self.start_slots()
@@ -219,7 +219,7 @@ class StepExecutor:
             if self.queue.size <= self._refill_at:
                 self._refill_at = -1  # report only once
                 self._on_capacity()
-            self._turns.last = me
+            self._scheduler.last = me
             if size is None:
                 now = await self._run_task(me, *task, now)
             else:
@@ -229,7 +229,7 @@ class StepExecutor:
                     if not await self._filling.wait():
                         break
                     began = now = time.monotonic()  # exclude the time spent waiting
-            if now - began > self._turns.slice_s:
+            if now - began > self._scheduler.slice_s:
                 self._learn()
                 if len(self.slots) > self.concurrency.value:
                     break
@@ -242,7 +242,7 @@ class StepExecutor:
     async def _yield(self, slot: asyncio.Task[Any]) -> None:
         """Let the event loop run. A slot that has run without a break waits for its turn, because several of them would
         hold the event loop one after another. Otherwise its tasks wait for something, and others have run meanwhile."""
-        self._is_continuous = self._turns.last is slot
+        self._is_continuous = self._scheduler.last is slot
         if self._is_continuous:
             await self._wait_for_turn()
         else:

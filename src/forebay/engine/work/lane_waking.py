@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from forebay.engine.work.lane_book import LaneBook
     from forebay.engine.work.lane_polling import LanePolling
     from forebay.engine.work.lanes import StepLanes
+    from forebay.engine.work.slot_scheduler import SlotScheduler
     from forebay.engine.work.task_order import TaskOrder
-    from forebay.engine.work.turns import Turns
 
 
 class ClaimNews:
@@ -46,14 +46,14 @@ class LaneWaking:
         self,
         lanes: LaneBook,
         news: ClaimNews,
-        turns: Turns,
+        scheduler: SlotScheduler,
         polling: LanePolling,
         task_order: TaskOrder | None,
     ) -> None:
         """`task_order` gets the lanes whose tasks are to be put in order first."""
         self._lanes = lanes
         self._news = news
-        self._turns = turns
+        self._scheduler = scheduler
         self._polling = polling
         self._task_order = task_order
 
@@ -75,7 +75,7 @@ class LaneWaking:
     def _wake_lane(self, lanes: StepLanes, lane_id: int, seq: int | None) -> None:
         self._news.express.set()  # first, because claims are sent in the order in which their loops wake up
         if lanes.wake(lane_id, seq):
-            self._turns.shorten(is_short=True)
+            self._scheduler.shorten(is_short=True)
             self._polling.restart()
             self._news.regular.set()
             if not lanes.lanes[lane_id].known:

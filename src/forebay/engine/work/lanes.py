@@ -297,11 +297,11 @@ class StepLanes:
         if lane is not None:
             lane.charge(lane.service.end(count, seconds))
 
-    def gave_back(self, lane_id: int, count: int) -> None:
+    def returned(self, lane_id: int, count: int) -> None:
         """Undo the charge for tasks that did not run."""
         lane = self.lanes.get(lane_id)
         if lane is not None:
-            lane.charge(lane.service.give_back(count))
+            lane.charge(lane.service.refund(count))
 
 
 def _add(counts: dict[int, int], key: int, change: int) -> int:

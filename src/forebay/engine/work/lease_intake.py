@@ -76,5 +76,5 @@ class LeaseIntake:
         """Settle a task whose item has ended or was deleted, so that the lease does not hold it."""
         attempt = Attempt(lease, n, self._clock.mark())
         attempt.fail("CANCELLED", reason="the item had already ended", ends_item=True)
-        self._lanes.steps[lease.step_id].gave_back(lease.lane_id, 1)
+        self._lanes.steps[lease.step_id].returned(lease.lane_id, 1)
         self._settler.add(attempt)

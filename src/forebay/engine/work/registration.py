@@ -1,4 +1,5 @@
-"""Registers a worker when it starts: the versions of its pipelines, its own row, and the schedules that it declares."""
+"""Registers a worker when it starts: the versions of its pipelines, its own row, and the schedules that it declares.
+Before, the schema of the database is checked."""
 
 from __future__ import annotations
 
@@ -7,7 +8,10 @@ import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from forebay.db import migrate
+from forebay.db.routines import differing_routines
 from forebay.engine.db import changes, registry
+from forebay.engine.declare.loading import parts_needed
 from forebay.engine.maintenance import schedules
 from forebay.log import get_logger
 
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from forebay.db.pool import Connection
-    from forebay.engine.db.registry import Version
+    from forebay.engine.db.registry import RegisteredVersion
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.step import Step
 
@@ -28,7 +32,19 @@ class Registration:
     """A registered worker, and the versions of its pipelines by name."""
 
     worker_id: int
-    versions: dict[str, Version]
+    versions: dict[str, RegisteredVersion]
+
+
+async def check_schema(conn: Connection, pipelines: Sequence[Pipeline[Any]]) -> None:
+    """Log a warning if functions of the database are of another release: a newer one may have migrated, or nobody has.
+
+    Raises: SchemaError if the tables that these pipelines need are missing, older than this release or too new.
+    """
+    parts = parts_needed(pipelines)
+    await migrate.check(conn, parts)
+    if differing := await differing_routines(conn, parts):
+        fix = "run `forebay migrate`, unless a newer release did"
+        log.warning("routines_of_another_release", parts=differing, fix=fix)
 
 
 async def register(

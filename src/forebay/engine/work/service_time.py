@@ -26,17 +26,18 @@ class ServiceTime:
 
     def end(self, count: int, seconds: float) -> float:
         """The seconds to charge in addition when tasks have ended; negative if the estimate was too high."""
-        taken = min(count, self._open)
-        charged = self._charged * taken / self._open if taken else 0.0
-        self._open -= taken
-        self._charged -= charged
+        charged = self._close(count)
         self.mean += (1.0 if not self.mean else _ALPHA) * (seconds / count - self.mean)
         return seconds - charged
 
-    def give_back(self, count: int) -> float:
+    def refund(self, count: int) -> float:
         """The same for tasks that ended without running: their time was not used, and says nothing about others."""
+        return -self._close(count)
+
+    def _close(self, count: int) -> float:
+        """What was charged for tasks, which are not open any more."""
         taken = min(count, self._open)
         charged = self._charged * taken / self._open if taken else 0.0
         self._open -= taken
         self._charged -= charged
-        return -charged
+        return charged

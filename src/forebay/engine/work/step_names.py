@@ -19,7 +19,7 @@ log = get_logger("step_names")
 
 
 class StepNames:
-    """Tells leases how the versions of their jobs call the steps that this worker knows by another name."""
+    """Adds to leases the names that steps have in the versions of their jobs, if this worker knows them by others."""
 
     def __init__(self, pool: Pool, versions: Iterable[int], timeout: float) -> None:
         self._pool = pool

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from forebay.engine.limits.client import LimitClient
     from forebay.engine.work.attempt import Attempt
     from forebay.engine.work.settler import Settler
+    from forebay.engine.work.slot_scheduler import SlotScheduler
     from forebay.engine.work.spans import Spans
-    from forebay.engine.work.turns import Turns
     from forebay.settings import Settings
 
 
@@ -73,7 +73,7 @@ class StepRuntime:
         on_capacity: Callable[[], None],
         on_ended: Callable[[int, int, float], None],
         on_dropped: Callable[[int, int], None],
-        turns: Turns,
+        scheduler: SlotScheduler,
     ) -> StepExecutor:
         """The executor of a step, whose calls and reports pass its hooks and the traces."""
         s = self._settings
@@ -99,7 +99,7 @@ class StepRuntime:
             maps=self._maps,
             clock=self._clock,
             size=ClaimSize(slice_s=s.slice_ms / 1000, safety=s.claim_safety, least=s.claim_min, most=s.claim_max),
-            turns=turns,
+            scheduler=scheduler,
             reserve=s.owner_reserve,
         )
 

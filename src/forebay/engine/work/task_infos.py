@@ -1,4 +1,4 @@
-"""Tells leases what the keys of their step's limits and order depend on, besides the inputs."""
+"""Adds to leases what the keys of their step's limits and order depend on, besides the inputs."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class TaskOrder:
             self.learn_sorted(lane_id)
             self._on_ready(step_id, lane_id, seq)
         for pair, state in states.items():
-            if state == "none":  # the version of the pipeline that jobs go by has no order
+            if state == "none":  # the version of the pipeline that the jobs have has no order
                 self._on_ready(*pair, None)
         self._due |= dict.fromkeys(_with_more(taken, quota))
         return [pair for pair, state in states.items() if state == "busy"]

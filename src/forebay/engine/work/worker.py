@@ -6,12 +6,10 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from forebay.db import migrate
 from forebay.db.fair_pool import open_fair_pool
 from forebay.db.listen import Listener
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
-from forebay.engine.declare.loading import parts_needed
 from forebay.engine.limits.client import LimitClient
 from forebay.engine.loops import every
 from forebay.engine.maintenance.leader import Leader
@@ -26,15 +24,15 @@ from forebay.engine.work.machine import Machine
 from forebay.engine.work.messages import Messages
 from forebay.engine.work.parking import QueueParking
 from forebay.engine.work.recent_work import RecentWork
-from forebay.engine.work.registration import register
+from forebay.engine.work.registration import check_schema, register
 from forebay.engine.work.settler import Settler
 from forebay.engine.work.shutdown import settle_and_release, stop_tasks
 from forebay.engine.work.slices import AwaitedJobs, wait_for_first
+from forebay.engine.work.slot_scheduler import SlotScheduler
 from forebay.engine.work.status import StatusReports
 from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.step_runtime import StepRuntime, make_spans
 from forebay.engine.work.task_infos import TaskInfos
-from forebay.engine.work.turns import Turns
 from forebay.engine.work.wake_ups import WakeUps
 from forebay.errors import one_line
 from forebay.log import get_logger, use_level
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Coroutine, Mapping, Sequence
 
     from forebay.db.fair_pool import FairPool
-    from forebay.engine.db.registry import Version
+    from forebay.engine.db.registry import RegisteredVersion
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
     from forebay.engine.declare.step import Step
@@ -85,7 +83,7 @@ class Worker:
         self._stopping = asyncio.Event()
         self._executors: dict[int, StepExecutor] = {}
         self._machine = Machine()
-        self._turns = Turns()
+        self._scheduler = SlotScheduler()
         self._recent = RecentWork()
 
     @property
@@ -185,7 +183,7 @@ class Worker:
 
     async def _begin(self) -> None:
         async with self._pool.acquire() as conn:
-            await migrate.check(conn, parts_needed(self._pipelines))
+            await check_schema(conn, self._pipelines)
             # A slice of a few jobs has the settings of its caller, not those of workers: it declares no schedules.
             registered = await register(
                 conn, self._pipelines, self._steps(), self.clock.stamp(), declares=self._lanes is None
@@ -208,7 +206,7 @@ class Worker:
     def _log_retry(self, error: BaseException, pause: float) -> None:
         log.warning("begin_repeated", error=one_line(error), pause=pause)
 
-    def _assemble(self, versions: dict[str, Version]) -> None:
+    def _assemble(self, versions: dict[str, RegisteredVersion]) -> None:
         pool, me, s, clock = self._pool, self.worker_id, self.settings, self.clock
         steps, spans = self._steps(), make_spans(pool, clock)
         self._reports = AttemptReports(self._executors, self._recent, self._awaited, clock)
@@ -267,7 +265,7 @@ class Worker:
             machine=self._machine,
             names=StepNames(pool, [version.id for version in versions.values()], 2 * s.command_timeout_s),
             infos=TaskInfos(pool, {i: e.step for i, e in self._executors.items()}, 2 * s.command_timeout_s),
-            turns=self._turns,
+            scheduler=self._scheduler,
             # A pooler may give each statement of this connection to another session.
             listener=self._listener if s.listen and s.prepared_statements else None,
             spans=spans,
@@ -313,8 +311,8 @@ class Worker:
             report=self._reports.add,
             on_capacity=self._on_capacity,
             on_ended=lambda lane_id, count, seconds: self._claimer.ended(step_id, lane_id, count, seconds),
-            on_dropped=lambda lane_id, count: self._claimer.gave_back(step_id, lane_id, count),
-            turns=self._turns,
+            on_dropped=lambda lane_id, count: self._claimer.returned(step_id, lane_id, count),
+            scheduler=self._scheduler,
         )
 
     async def _work(self) -> None:

@@ -314,6 +314,7 @@ GRANT USAGE ON SEQUENCE forebay.owner_id_seq TO forebay_worker;
 GRANT SELECT ON TABLE forebay.owner_sample TO forebay_api;
 GRANT SELECT ON TABLE forebay.owner_sample TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.owner_sample TO forebay_worker;
+GRANT SELECT ON TABLE forebay.part TO forebay_worker;
 GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_api;
 GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_admin;
 GRANT USAGE ON SEQUENCE forebay.pipeline_id_seq TO forebay_identity;

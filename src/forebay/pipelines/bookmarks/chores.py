@@ -71,5 +71,5 @@ async def _thumbnails(ctx: Context, unseen: UnseenPicture) -> Statement:
         picture = await ctx.call(READ_PICTURE, await blobs.read(unseen.sha256))
     except (DataError, PermanentError) as error:
         log.warning("no_thumbnails", file=unseen.file_id, error=str(error))
-        return files.write_picture(files.Picture(unseen.file_id, 0, 0, "", []), unseen.owner_id, [])
+        return files.write_picture(files.PictureRow(unseen.file_id, 0, 0, "", []), unseen.owner_id, [])
     return await store_thumbnails(blobs, unseen, picture)

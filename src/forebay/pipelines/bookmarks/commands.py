@@ -30,7 +30,7 @@ from forebay.errors import InvalidField, NotFoundError
 from forebay.identity import owners, session_context
 from forebay.pipelines.bookmarks import db as rows
 from forebay.pipelines.bookmarks.db import BookmarkFilter
-from forebay.pipelines.bookmarks.query import Query, parse
+from forebay.pipelines.bookmarks.query import BookmarkQuery, parse
 from forebay.validation import plain_reason
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ async def _category(conn: Connection, owner_id: int, name: str | None) -> int | 
 def list_(*, as_json: bool, owner: str | None, limit: int, **given: Any) -> None:
     """List bookmarks, newest first."""
     where = BookmarkFilter(None if given["everything"] else given["archived"], tags=_tags(given["tag"]))
-    found = run(_find(where, Query(), owner, limit))
+    found = run(_find(where, BookmarkQuery(), owner, limit))
     _show(found, _NONE_YET if where == BookmarkFilter() else _NONE_SUCH, as_json=as_json)
 
 
@@ -202,7 +202,7 @@ def _tags(tag: str | None) -> tuple[str, ...]:
     return () if tag is None else (tag,)
 
 
-async def _find(where: BookmarkFilter, query: Query, owner: str | None, limit: int) -> list[asyncpg.Record]:
+async def _find(where: BookmarkFilter, query: BookmarkQuery, owner: str | None, limit: int) -> list[asyncpg.Record]:
     async with _connected(owner) as (conn, _, owner_id), _acting(conn, owner_id):
         if query.category is not None:
             category_id = await rows.find_category(conn, owner_id, None, query.category)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from forebay.storage.db import Picture
+    from forebay.storage.db import PictureRow
 
 
 def _without_nul(text: str) -> str:
@@ -280,7 +280,7 @@ class Extras:
     """What lists show besides the rows of bookmarks: steps by bookmark, and pictures by file."""
 
     steps: Mapping[int, Iterable[asyncpg.Record]]
-    pictures: Mapping[int, Picture]
+    pictures: Mapping[int, PictureRow]
 
 
 def file_ids(rows: Iterable[asyncpg.Record]) -> list[int]:
@@ -293,7 +293,7 @@ def _values(row: asyncpg.Record, extras: Extras | None) -> dict[str, Any]:
     every = values.pop("crawl_every")
     values["crawl_every_hours"] = None if every is None else every / 3600
     files = {name: values.pop(f"{name}_id") for name in _FILES}
-    pictures: Mapping[int, Picture] = {} if extras is None else extras.pictures
+    pictures: Mapping[int, PictureRow] = {} if extras is None else extras.pictures
     values["files"] = {
         "fullPage" if name == "full_page" else name: _file_ref(file_id, pictures.get(file_id))
         for name, file_id in files.items()
@@ -303,7 +303,7 @@ def _values(row: asyncpg.Record, extras: Extras | None) -> dict[str, Any]:
     return values
 
 
-def _file_ref(file_id: int, known: Picture | None) -> FileRef:
+def _file_ref(file_id: int, known: PictureRow | None) -> FileRef:
     ref = FileRef(id=str(file_id), url=f"/api/files/{file_id}/content")
     if known is not None and known.widths:
         ref.width, ref.height, ref.blurhash = known.width, known.height, known.blurhash

@@ -30,7 +30,7 @@ _OTHERS = {_OPEN: ("DONE", "SKIPPED", *_FAILED), _FAILED: ("DONE", "SKIPPED", *_
 
 
 @dataclass(slots=True)
-class Query:
+class BookmarkQuery:
     """A parsed query: its words, for the full-text search, and the filters of its operators."""
 
     words: str | None = None
@@ -49,12 +49,12 @@ class Query:
         return replace(where, **given)
 
 
-def parse(text: str) -> Query:
+def parse(text: str) -> BookmarkQuery:
     """Parse a query. Words before a colon that are no operators, as in URLs, are words.
 
     Raises: InvalidField that names the operator and what it takes.
     """
-    query, words = Query(), list[str]()
+    query, words = BookmarkQuery(), list[str]()
     for token in _tokens(text):
         name, value = (token["name"] or "").lower(), (token["value"] or "").strip('"').strip()
         if name not in _OPERATORS:
@@ -75,7 +75,7 @@ def _example(name: str) -> str:
     return {"tag": "news", "site": "example.org", "kind": "pdf", "category": "Rivers", "is": "archived"}[name]
 
 
-def _apply(query: Query, name: str, value: str, *, is_not: bool) -> None:
+def _apply(query: BookmarkQuery, name: str, value: str, *, is_not: bool) -> None:
     if name == "is":
         _apply_state(query, value.lower(), is_not=is_not)
     elif name == "category":
@@ -89,7 +89,7 @@ def _apply(query: Query, name: str, value: str, *, is_not: bool) -> None:
         query.lists.setdefault(f"not_{name}s" if is_not else f"{name}s", []).append(plain)
 
 
-def _apply_state(query: Query, state: str, *, is_not: bool) -> None:
+def _apply_state(query: BookmarkQuery, state: str, *, is_not: bool) -> None:
     if state not in _STATES:
         raise InvalidField("query.q", f"there is no is:{state[:40]}; there are {', '.join(_STATES)}")
     if state == "archived":

@@ -1,4 +1,4 @@
-"""What of sheets is switched on."""
+"""Which features of sheets are enabled."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ async def read(ctx: Context, given: Incoming, received: Received) -> Done[ReadSh
 
 
 async def _read_into(ctx: Context, sheet: Sheet, stream: JobStream, blobs: Blobs, received: Received) -> str | None:
-    """Reads the file; gives back why it cannot be read, which its job tells, too."""
+    """Read the file; returns why it cannot be read, which its job says, too."""
     sha256, size = received.sha256, received.size
     options = SheetOptions.model_validate(sheet.options)
     async with blobs.local(sha256) as path:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SURE = 0.9  # no other provider is queried after such a match
 _STANDS = 2.0  # seconds that a row waits in its slot for a closed provider, so that fewer rows are rescheduled
 # Which error is reported when several providers failed: first those that wait, then those that can be fixed.
-_TELLING = (
+_INFORMATIVE = (
     ErrorClass.THROTTLED,
     ErrorClass.CONFIG,
     ErrorClass.RESOURCE,
@@ -148,7 +148,7 @@ class _Search:
     def _error(self) -> Exception:
         """The error to raise. The step is parked only when no provider is left to query; otherwise only rows wait that
         an unavailable provider may know."""
-        told = min((error for _, error in self._errors), key=_telling)
+        told = min((error for _, error in self._errors), key=_informative)
         refused = self._refused()
         is_alone = not self._asked and all(question.provider in refused for question, _ in self._errors)
         if classify_error(told) is not ErrorClass.CONFIG or is_alone:
@@ -176,9 +176,9 @@ class _Search:
         return f"no match at {names}; closest: {title!r} (score {self._score:.2f}, needs {least:g})"
 
 
-def _telling(error: Exception) -> tuple[int, float]:
+def _informative(error: Exception) -> tuple[int, float]:
     wait = error.retry_after if isinstance(error, ThrottledError) else 0.0
-    return _TELLING.index(classify_error(error)), wait
+    return _INFORMATIVE.index(classify_error(error)), wait
 
 
 def _match(scored: Scored, strategy: str) -> Match:

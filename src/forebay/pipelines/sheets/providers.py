@@ -99,7 +99,7 @@ async def open_providers(
         http = await given.get(resources.http)
         gated += [_gated(each, http, politeness, given.limits, clock) for each in declared]
     made = Providers(gated, settings, given.pool, sleep)
-    given.tells("providers", made.describe)
+    given.add_description("providers", made.describe)
     return made
 
 

@@ -26,7 +26,7 @@ from forebay.pipelines.sheets.workbook_reading import (
     write_out,
 )
 from forebay.services import images
-from forebay.services.products import Columns, Suggestion, choose_columns, suggest
+from forebay.services.products import Columns, ColumnSuggestion, choose_columns, suggest
 from forebay.services.products.columns import SAMPLE
 from forebay.services.spreadsheets import (
     PICTURES,
@@ -88,7 +88,7 @@ class Looked(NamedTuple):
     layout: CsvLayout | XlsxLayout | None
     columns: list[str]
     mapping: Columns
-    suggestions: list[Suggestion]
+    suggestions: list[ColumnSuggestion]
     pictures: list[ArchivePicture]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.proxy import Proxy
 
 log = get_logger("egress")
-_PATIENCE = 5.0  # seconds for the runner to pass its socket
+_TIMEOUT_S = 5.0  # seconds for the runner to pass its socket
 
 
 def why_not_confined() -> str | None:
@@ -90,7 +90,7 @@ class Confinement:
         """Accept connections on the socket that the runner passes, until the program has ended."""
         with sock:
             try:
-                async with asyncio.timeout(_PATIENCE):
+                async with asyncio.timeout(_TIMEOUT_S):
                     listener = await _received(sock)
                 server = await self._proxy.accept_on(listener)
                 self._watch(_pid_of(sock), server)

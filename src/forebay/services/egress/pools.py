@@ -89,8 +89,8 @@ class OriginPool:
 
         Raises: Refused, UrlNotFound, TransientError, PermanentError.
         """
-        patience = min(timeout, self._idle_s)
-        request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), patience)
+        idle_timeout = min(timeout, self._idle_s)
+        request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), idle_timeout)
         if url.scheme == "http":
             # Set explicitly, because httpcore omits the brackets of IPv6.
             request.extensions["target"] = f"{url.origin}{url.target}".encode("ascii")
@@ -100,7 +100,7 @@ class OriginPool:
             if _MARK in response.headers:
                 await self._raise_own(url, response)
         except httpx.HTTPError as error:
-            raise translated(url, error, patience) from error
+            raise translated(url, error, idle_timeout) from error
         return response
 
     async def close(self) -> None:

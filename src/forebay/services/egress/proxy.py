@@ -146,7 +146,7 @@ class ProxyConnection:
                     return await self._tunnel(host, port, grant)
                 url = forwarded_url(request.target)
                 host, port = url.host, url.port
-                _check_room(grant)
+                _check_grant(grant)
                 return await self._forwarder.forward(request, url, grant)
         except Refused as refused:
             grant.refuse(host or request.target[:200].decode("latin-1"), port, refused)
@@ -185,7 +185,7 @@ class ProxyConnection:
         return await self._tell(407, "credentials", "the egress proxy needs the name and password of a grant", wanted)
 
     async def _tunnel(self, host: str, port: int, grant: Grant) -> bool:
-        _check_room(grant)
+        _check_grant(grant)
         server = await connected(self._dialer, host, port, grant, tunnel=True)
         try:
             while not isinstance(await self._side.event(), type):  # until h11 pauses, since CONNECT has no body
@@ -227,7 +227,7 @@ def _connect_target(target: bytes) -> tuple[str, int]:
         raise Refused("url", f"CONNECT {error.reason}") from None
 
 
-def _check_room(grant: Grant) -> None:
+def _check_grant(grant: Grant) -> None:
     if grant.is_exhausted:
         raise Refused("bytes_down", "this grant has used up its byte limit")
     if grant.is_full:

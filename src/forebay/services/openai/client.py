@@ -29,7 +29,7 @@ _DONE = b"[DONE]"
 
 
 @dataclass(frozen=True, slots=True)
-class FormFile:
+class RequestFile:
     """A file in a form, such as a recording."""
 
     field: str
@@ -54,7 +54,7 @@ class OpenAiClient:
         """
         return await self._ask(self._wanted(path, "application/json", self._json(question)), answer)
 
-    async def post_form(self, path: str, fields: Mapping[str, str], file: FormFile, answer: type[M]) -> M:
+    async def post_form(self, path: str, fields: Mapping[str, str], file: RequestFile, answer: type[M]) -> M:
         """The same for a form with a file, such as speech.
 
         Raises: the same.
@@ -126,7 +126,7 @@ class OpenAiClient:
         )
 
 
-def _form(fields: Mapping[str, str], file: FormFile) -> tuple[str, bytes]:
+def _form(fields: Mapping[str, str], file: RequestFile) -> tuple[str, bytes]:
     """The media type and the body of a form."""
     boundary = secrets.token_hex(16)
     parts = [

@@ -12,7 +12,7 @@ title need the extra `sheets`.
 
 from __future__ import annotations
 
-from forebay.services.products.columns import FIELDS, Columns, FieldName, Suggestion, choose_columns, suggest
+from forebay.services.products.columns import FIELDS, Columns, ColumnSuggestion, FieldName, choose_columns, suggest
 from forebay.services.products.normalizing import FieldProblem, Fields, Normalized, normalize
 from forebay.services.products.provider_files import load_declarations, load_providers
 from forebay.services.products.providers import Fetch, FunctionProvider, HttpProvider, Provider, ProviderRequest
@@ -22,6 +22,7 @@ from forebay.services.products.strategies import ProviderQuery, Query, asks, ran
 __all__ = [
     "FIELDS",
     "Candidate",
+    "ColumnSuggestion",
     "Columns",
     "Fetch",
     "FieldName",
@@ -36,7 +37,6 @@ __all__ = [
     "Query",
     "Score",
     "Scored",
-    "Suggestion",
     "asks",
     "best",
     "choose_columns",

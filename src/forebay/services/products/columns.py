@@ -41,7 +41,7 @@ def _names() -> dict[str, FieldName]:
 _BY_NAME = _names()
 
 
-class Suggestion(BaseModel):
+class ColumnSuggestion(BaseModel):
     """A column for a field, with a score and the reason."""
 
     model_config = ConfigDict(frozen=True)
@@ -62,7 +62,7 @@ class Columns(BaseModel):
     currency: str | None = None
 
 
-def suggest(headers: Sequence[str], rows: Sequence[SheetRow]) -> list[Suggestion]:
+def suggest(headers: Sequence[str], rows: Sequence[SheetRow]) -> list[ColumnSuggestion]:
     """The most likely column of each field, and each column for at most one field; in the order of the fields."""
     guesses = [
         guess
@@ -72,7 +72,7 @@ def suggest(headers: Sequence[str], rows: Sequence[SheetRow]) -> list[Suggestion
     ]
     place = {header: at for at, header in enumerate(headers)}
     guesses.sort(key=lambda guess: (-guess.score, FIELDS.index(guess.field), place[guess.column]))
-    found: dict[FieldName, Suggestion] = {}
+    found: dict[FieldName, ColumnSuggestion] = {}
     taken: set[str] = set()
     for guess in guesses:
         if guess.field not in found and guess.column not in taken:
@@ -132,17 +132,17 @@ def _checked_currency(currency: str | None) -> str | None:
         raise InvalidField("currency", str(error)) from None
 
 
-def _guesses(header: str, values: Sequence[object]) -> Iterable[Suggestion]:
+def _guesses(header: str, values: Sequence[object]) -> Iterable[ColumnSuggestion]:
     named, score, reason = _by_name(header)
     texts = [value for value in values if clean(value, 200)]
     if named is not None:
         doubt = _doubt(named, texts)
-        yield Suggestion(field=named, column=header, score=score - (0.3 if doubt else 0), reason=doubt or reason)
+        yield ColumnSuggestion(field=named, column=header, score=score - (0.3 if doubt else 0), reason=doubt or reason)
     for field, holds, least, score_of_content in _HINTS:
         share = sum(map(holds, texts)) / len(texts) if texts else 0.0
         if field != named and share >= least:
             percent = f"{round(share * 100)} % of the values look like it"
-            yield Suggestion(field=field, column=header, score=score_of_content, reason=percent)
+            yield ColumnSuggestion(field=field, column=header, score=score_of_content, reason=percent)
 
 
 def _by_name(header: str) -> tuple[FieldName | None, float, str]:

@@ -91,10 +91,10 @@ def key_words(title: str) -> str:
     """The most specific words of a title, without parentheses and filler words; words with digits come first."""
     bare = _ASIDE.sub(" ", title)
     listed = [word for word in dict.fromkeys((bare if words(bare) else title).split()) if words(word)]
-    telling = [word for word in listed if fold(word) not in _FILLERS] or listed
-    by_worth = sorted(range(len(telling)), key=lambda at: (not any(map(str.isdigit, telling[at])), at))
-    kept = sorted(by_worth[:_FUZZY_WORDS]) if len(telling) > _FUZZY_WORDS else range(len(telling))
-    return " ".join(telling[at].strip(".,;:!?\"'|/-") for at in kept)
+    informative = [word for word in listed if fold(word) not in _FILLERS] or listed
+    by_worth = sorted(range(len(informative)), key=lambda at: (not any(map(str.isdigit, informative[at])), at))
+    kept = sorted(by_worth[:_FUZZY_WORDS]) if len(informative) > _FUZZY_WORDS else range(len(informative))
+    return " ".join(informative[at].strip(".,;:!?\"'|/-") for at in kept)
 
 
 def ranked(

@@ -153,12 +153,12 @@ def open_bucket(declared: SourceSpec, grant: Grant, settings: Settings, environ:
 
     Raises: ConfigError when a secret or the configured certificates are missing.
     """
-    patience = timedelta(seconds=declared.timeout_s)
+    idle_timeout = timedelta(seconds=declared.timeout_s)
     client: dict[str, Any] = {
         "allow_http": declared.s3_endpoint.startswith("http://"),
-        "connect_timeout": patience,
+        "connect_timeout": idle_timeout,
         "proxy_url": grant.url,
-        "read_timeout": patience,
+        "read_timeout": idle_timeout,
         "timeout": "12h",  # a read takes as long as its reader
     }
     if settings.egress_ca_file is not None:
@@ -168,7 +168,7 @@ def open_bucket(declared: SourceSpec, grant: Grant, settings: Settings, environ:
         prefix=declared.url.path or None,
         config={"endpoint": declared.s3_endpoint, "region": declared.region, "skip_signature": declared.anonymous},
         client_options=cast("Any", client),
-        retry_config={"max_retries": 2, "retry_timeout": patience},
+        retry_config={"max_retries": 2, "retry_timeout": idle_timeout},
         credential_provider=None if declared.anonymous else _credentials(declared, environ),
     )
     return S3Source(declared, grant, store)

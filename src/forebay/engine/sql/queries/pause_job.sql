@@ -1,2 +1,2 @@
--- Pauses a job, on behalf of $2 (null: the database's user); answers whether that changed anything.
+-- Pauses a job, on behalf of $2 (null: the database's user); returns whether that changed anything.
 select forebay.pause(cast($1 as bigint), coalesce(cast($2 as text), current_user))

@@ -1,2 +1,2 @@
--- Resumes a job, on behalf of $2 (null: the database's user); answers whether that changed anything.
+-- Resumes a job, on behalf of $2 (null: the database's user); returns whether that changed anything.
 select forebay.resume(cast($1 as bigint), coalesce(cast($2 as text), current_user))

@@ -1,4 +1,4 @@
--- Submits a short list of items as one job, in the caller's transaction; longer ones go by copy_items.
+-- Submits a short list of items as one job, in the caller's transaction; copy_items is for longer lists.
 select s.job_id, s.created, s.items
 from forebay.submit_many(
     forebay.traced(cast($1 as text), cast($10 as text)), cast(cast($2 as text[]) as jsonb[]), cast($3 as text),

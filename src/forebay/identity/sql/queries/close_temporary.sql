@@ -1,4 +1,4 @@
--- For a server that is all ours: nothing of the service makes temporary objects, and whoever can may try to hide others behind them.
+-- For a server that is all ours: nothing of the service makes temporary objects, and an account that can create them could hide other objects behind them.
 do $$
 declare
     login text;

@@ -1,6 +1,6 @@
 -- Opens the job of a file that comes in for a target, in the first of these pipelines; or finds the file that has the key. The job
 -- may have moved to another of the pipelines since. A content of a source that was taken before is not taken again.
--- For a new job, `reference` is null: whoever calls this adds the row of intake_file.
+-- For a new job, `reference` is null: the caller adds the row of intake_file.
 create or replace function forebay.open_intake(
     target text, pipelines text[], owner_id bigint, name text, source text default null, path text default null,
     version text default null, key text default null, priority int default 0, meta jsonb default null, trace text default null,

@@ -1,4 +1,4 @@
--- Ends uploads of a target that nobody continues, and deletes files whose jobs are gone. Tells which objects of parts are to be
+-- Ends uploads of a target that nobody continues, and deletes files whose jobs are gone. Returns which objects of parts are to be
 -- deleted from the store. keeps_files: the target deletes the stored files itself.
 create or replace function forebay.tidy_intake(
     target text, keeps_files boolean, grace interval, now timestamptz default null, out files bigint, out objects text[]

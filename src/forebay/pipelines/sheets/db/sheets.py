@@ -1,4 +1,4 @@
-"""Sheets: files of rows, as typed calls; and the writes that steps hand over for them."""
+"""Sheets: files of rows, as typed calls; and the writes that steps return for them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def add(conn: Connection, owner_id: int, new: NewFile, terms: FileTerms | 
 
 
 async def get(conn: Connection, *, sheet_id: int | None = None, job_id: int | None = None) -> Sheet | None:
-    """The sheet of this number, or of this job, if whoever asks may see it."""
+    """The sheet of this number, or of this job, if the caller may see it."""
     row = await fetch_row(conn, load("get_sheet"), sheet_id, job_id)
     return None if row is None else _sheet(row)
 

@@ -1,2 +1,2 @@
--- Deletes old deliveries; answers how many.
+-- Deletes old deliveries; returns how many.
 select forebay.tidy_deliveries()

@@ -7,29 +7,21 @@ create or replace function forebay.start_item(
 declare
     at timestamptz := coalesce(now, clock_timestamp());
     job forebay.job := forebay.lock_job(job_id);
-    it int4multirange := int4multirange(int4range(n, n, '[]'));
+    early tid[];
     runs bigint;
 begin
     perform forebay.open_item(job_id, n);
-    with early as (
-        delete from forebay.scheduled s using forebay.step p
-        where s.job_id = job.id and start_item.n between s.first_n and s.last_n and p.id = s.step_id
+    early := array(
+        select s.ctid from forebay.scheduled s join forebay.step p on p.id = s.step_id
+        where s.job_id = job.id and start_item.n between s.first_n and s.last_n
           and s.run_at > at and s.run_at < forebay.waits_in_order()
           and not exists (select from forebay.waiting w
                           where w.job_id = s.job_id and w.n = start_item.n and w.bit = p.bit and w.signalled_at is null)
-        returning s.*, int4multirange(int4range(s.first_n, s.last_n, '[]')) as ns
-    ),
-    others as (
-        insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
-        select e.run_at, e.step_id, e.lane_id, e.job_id, e.owner_id, lower(r), upper(r) - 1, e.attempt
-        from early e cross join lateral unnest(e.ns - it) r
-    ),
-    due as (
-        insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
-        select at, e.step_id, e.lane_id, e.job_id, e.owner_id, start_item.n, start_item.n, e.attempt from early e
-        returning 1
-    )
-    select count(*) into runs from due;
+        for update of s);
+    insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, first_n, last_n, attempt)
+    select at, e.step_id, e.lane_id, job.id, e.owner_id, start_item.n, start_item.n, e.attempt
+    from forebay.cut_scheduled(job.id, start_item.n, early) e;
+    get diagnostics runs = row_count;
     if runs > 0 then
         perform forebay.note(actor, 'start_item', job.owner_id, job.id, n, null, at);
     end if;

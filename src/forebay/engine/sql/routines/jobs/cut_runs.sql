@@ -25,20 +25,9 @@ due_left as (
            case when row_number() over (partition by d.seq order by r) = 1 then d.seq else nextval('forebay.seq') end,
            d.job_id, d.owner_id, d.attempt, lower(r), upper(r) - 1
     from due d cross join lateral unnest(d.ns - gone) r
-),
-later as (
-    delete from forebay.scheduled s
-    where s.job_id = job.id and gone && int4range(s.first_n, s.last_n, '[]')
-    returning s.*, int4multirange(int4range(s.first_n, s.last_n, '[]')) as ns
-),
-later_left as (
-    insert into forebay.scheduled (run_at, step_id, lane_id, job_id, owner_id, attempt, first_n, last_n)
-    select l.run_at, l.step_id, l.lane_id, l.job_id, l.owner_id, l.attempt, lower(r), upper(r) - 1
-    from later l cross join lateral unnest(l.ns - gone) r
 )
 select d.step_id, d.lane_id, d.attempt, null::timestamptz, lower(r), upper(r) - 1
 from due d cross join lateral unnest(d.ns * gone) r
 union all
-select l.step_id, l.lane_id, l.attempt, l.run_at, lower(r), upper(r) - 1
-from later l cross join lateral unnest(l.ns * gone) r;
+select l.step_id, l.lane_id, l.attempt, l.run_at, item_n, item_n from forebay.cut_scheduled(job.id, item_n) l;
 end $$;

@@ -1,7 +1,7 @@
 -- Records a definition of a pipeline as a version of it, once, and returns the step ids of that version.
 -- A new version takes all jobs from now on. One that is known stays behind the present one, so that a worker of an old
--- release that restarts takes nothing back; it becomes the present one again when the workers of that have all stopped, or
--- when `apply` says so.
+-- release that restarts takes nothing back; it becomes the present one again when the workers of that have all stopped (see
+-- use_served_versions), or when `apply` says so.
 -- definition: {"name", "max_input_bytes", "steps": [{"name", "renamed_from", "after": [name…], "optional", "after_all", "queue",
 -- "max_attempts", "max_expiries"}]} with each step behind those it comes after.
 create or replace function forebay.register_pipeline(definition jsonb, apply boolean default false, now timestamptz default null)
@@ -20,9 +20,9 @@ begin
     select v.id into version from forebay.pipeline_version v where v.pipeline_id = pipe.id and v.digest = md5(definition::text);
     if version is null then
         version := forebay.add_version(pipe, definition);
-        perform forebay.use_version(pipe.id, version);
-    elsif version <> pipe.version_id and (apply or not forebay.has_workers(pipe.version_id, at)) then
-        perform forebay.use_version(pipe.id, version);
+        perform forebay.use_version(pipe.id, version, at);
+    elsif version <> pipe.version_id and (apply or not forebay.keeps_new_jobs(pipe, at)) then
+        perform forebay.use_version(pipe.id, version, at);
     end if;
     return query
     select s.version_id, s.name, s.step_id, p.version_id = version

@@ -1,5 +1,5 @@
--- Makes a version the one that new jobs go by.
-create or replace function forebay.use_version(pipeline_id int, version int) returns void language plpgsql as $$
+-- Makes a version the present one: new jobs get it.
+create or replace function forebay.use_version(pipeline_id int, version int, at timestamptz default null) returns void language plpgsql as $$
 #variable_conflict use_column
 begin
     update forebay.step s set active = false
@@ -11,6 +11,6 @@ begin
     from forebay.version_step v where v.version_id = version and s.id = v.step_id;
     update forebay.pipeline p set
         version_id = v.id, steps = v.steps, job_steps = v.job_steps, roots = v.roots, max_input_bytes = v.max_input_bytes,
-        digest = v.digest, updated_at = clock_timestamp()
+        digest = v.digest, updated_at = coalesce(at, clock_timestamp())
     from forebay.pipeline_version v where p.id = use_version.pipeline_id and v.id = version;
 end $$;

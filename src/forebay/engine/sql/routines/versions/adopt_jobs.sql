@@ -1,5 +1,5 @@
--- Lets jobs of versions that no worker has run for `after` go on by the present version of their pipeline, if that has workers
--- for all its steps. Returns how many jobs have changed, at most max_jobs for each version: repeat until 0.
+-- Moves jobs of versions that no worker has run for `after` to the present version of their pipeline, if that has workers for
+-- all its steps. Returns how many jobs have changed, at most max_jobs for each version: repeat until 0.
 create or replace function forebay.adopt_jobs(
     now timestamptz default null, after interval default '1 minute', max_jobs int default 500
 ) returns int language plpgsql set enable_seqscan = off set jit = off as $$
@@ -11,6 +11,7 @@ declare
     adopted int := 0;
 begin
     perform forebay.note_unserved(at);
+    perform forebay.use_served_versions(at, after);
     for old in
         select v.id, v.pipeline_id, p.version_id as present from forebay.pipeline_version v
         join forebay.pipeline p on p.id = v.pipeline_id and p.version_id <> v.id

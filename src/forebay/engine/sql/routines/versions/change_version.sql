@@ -1,4 +1,4 @@
--- Lets open jobs of one version of a pipeline go on by another version, but those that a worker has tasks of. A step is enabled
+-- Moves open jobs of one version of a pipeline to another version, except those that a worker has tasks of. A step is enabled
 -- by the steps that it needs, in any version; so what changes for an item are the tasks of steps that only one of the versions
 -- has. Steps that are gone are not waited for. Returns how many jobs have changed.
 create or replace function forebay.change_version(jobs bigint[], old_version int, new_version int, now timestamptz default null)

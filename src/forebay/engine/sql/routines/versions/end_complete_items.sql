@@ -1,5 +1,5 @@
 -- Ends the open items of a job that have nothing left to do, as the steps that they waited for are gone from the job's version.
--- settle() knows all that follows from an item's end; it wants a lease to go by, of a step that has not ended.
+-- settle() knows all that follows from an item's end; it needs a lease of a step that has not ended.
 create or replace function forebay.end_complete_items(job forebay.job, at timestamptz) returns void
 language plpgsql set jit = off as $$
 #variable_conflict use_column

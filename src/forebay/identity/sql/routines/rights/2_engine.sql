@@ -27,6 +27,7 @@ select forebay.add_policy('owner', 'of_identity', 'to forebay_identity using (tr
        forebay.permit('insert', 'audit', 'forebay_identity');
 
 select forebay.permit('select', 'migration', 'forebay_api', 'forebay_admin', 'forebay_identity', 'forebay_worker');
+select forebay.permit('select', 'part', 'forebay_worker');
 select forebay.permit('select', t, 'forebay_api', 'forebay_admin') from unnest('{pipeline,pipeline_version,version_step,step,queue}'::text[]) t;
 select forebay.permit('select, delete', 'busy_lane', 'forebay_api', 'forebay_admin');
 select forebay.permit('insert, update', 'owner', 'forebay_admin'), forebay.permit('update', 'queue', 'forebay_admin');

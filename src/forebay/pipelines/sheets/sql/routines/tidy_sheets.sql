@@ -1,4 +1,4 @@
--- Deletes sheets whose jobs are gone, with their files, and ends uploads that nobody continues. Tells which objects of uploads
+-- Deletes sheets whose jobs are gone, with their files, and ends uploads that nobody continues. Returns which objects of uploads
 -- are to be deleted from the store.
 create or replace function forebay.tidy_sheets(
     grace interval, now timestamptz default null, out sheets bigint, out objects text[]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from forebay import Context, Pipeline
-from forebay.engine.work.turns import SLICE_S, Turns
+from forebay.engine.work.slot_scheduler import SLICE_S, SlotScheduler
 from forebay.testing import testbed
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ async def counted() -> AsyncIterator[Iterations]:
 
 
 async def test_one_slot_resumes_at_a_time_and_the_event_loop_runs_in_between() -> None:
-    turns, resumed = Turns(), list[int]()
+    scheduler, resumed = SlotScheduler(), list[int]()
 
     async def slot(iterations: Iterations) -> None:
         for _ in range(3):
-            await turns.wait(1)
+            await scheduler.wait(1)
             resumed.append(iterations.number)
 
     async with counted() as iterations:
@@ -55,10 +55,10 @@ async def test_one_slot_resumes_at_a_time_and_the_event_loop_runs_in_between() -
 
 
 async def test_steps_take_turns_however_many_slots_each_has() -> None:
-    turns, resumed = Turns(), list[int]()
+    scheduler, resumed = SlotScheduler(), list[int]()
 
     async def slot(step_id: int) -> None:
-        await turns.wait(step_id)
+        await scheduler.wait(step_id)
         resumed.append(step_id)
 
     await asyncio.gather(*(slot(1) for _ in range(4)), slot(2), slot(3))
@@ -66,13 +66,13 @@ async def test_steps_take_turns_however_many_slots_each_has() -> None:
 
 
 async def test_a_slot_that_was_cancelled_does_not_use_a_turn() -> None:
-    turns = Turns()
-    first, second = (asyncio.create_task(turns.wait(1)) for _ in range(2))
+    scheduler = SlotScheduler()
+    first, second = (asyncio.create_task(scheduler.wait(1)) for _ in range(2))
     await asyncio.sleep(0)
     first.cancel()
     async with asyncio.timeout(60):
         await second
-    await turns.wait(1)
+    await scheduler.wait(1)
 
 
 async def test_slots_whose_tasks_do_not_wait_never_run_in_the_same_iteration(dsn: str) -> None:
@@ -104,8 +104,8 @@ async def test_a_slot_runs_for_one_slice(dsn: str, monkeypatch: pytest.MonkeyPat
         return 0
 
     async with testbed(dsn, [busy], migrated=True) as bed, counted() as iterations:
-        monkeypatch.setattr(Turns, "shorten", lambda _turns, *, is_short: None)
-        bed.worker._turns.slice_s = 0.0
+        monkeypatch.setattr(SlotScheduler, "shorten", lambda _scheduler, *, is_short: None)
+        bed.worker._scheduler.slice_s = 0.0
         for _ in range(2):
             seen.clear()
             await busy.submit_many(bed.pool, [{"n": n} for n in range(100)])
@@ -121,11 +121,11 @@ async def test_slices_are_short_from_a_wake_up_until_its_tasks_are_claimed(dsn: 
 
     async with testbed(dsn, [pipeline], migrated=True) as bed:
         await pipeline.submit(bed.pool, {"n": 1})
-        step_id, turns = next(iter(bed.worker._executors)), bed.worker._turns
+        step_id, scheduler = next(iter(bed.worker._executors)), bed.worker._scheduler
         bed.worker._claimer.waking.wake(step_id, await bed.pool.fetchval("select id from forebay.lane"))
-        assert turns.slice_s < SLICE_S
+        assert scheduler.slice_s < SLICE_S
         await bed.run()
-        assert turns.slice_s == SLICE_S
+        assert scheduler.slice_s == SLICE_S
 
 
 async def test_slots_whose_tasks_wait_run_concurrently(dsn: str) -> None:

@@ -1,4 +1,4 @@
-"""Turns: slots with many short tasks share the event loop with everything else.
+"""Round-robin scheduling of slots: those with many short tasks share the event loop with everything else.
 
 A slot that has used up its time waits for its turn. One such slot resumes at a time, and between two of them the event
 loop runs a few times without any: so a message, the response to a claim or a report is handled after the time of one
@@ -17,8 +17,8 @@ SLICE_S = 0.002  # seconds after which a slot waits for its next turn
 _SHORT_SLICE_S = 0.0005
 
 
-class Turns:
-    """The slots of all steps of a worker that wait for their turn; steps go round."""
+class SlotScheduler:
+    """The slots of all steps of a worker that wait for the event loop; the steps take turns."""
 
     def __init__(self) -> None:
         self._lines: dict[int, deque[asyncio.Future[None]]] = {}  # by step, the next one first
