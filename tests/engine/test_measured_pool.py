@@ -12,7 +12,8 @@ import asyncpg
 import pytest
 
 from forebay import Context, Pipeline
-from forebay.db.fair_pool import acting_for, open_fair_pool
+from forebay.db.fair_pool import Gate, open_fair_pool
+from forebay.owner_turns import acting_for
 from forebay.testing import testbed
 
 
@@ -51,6 +52,48 @@ async def test_owners_get_connections_in_turn_and_the_worker_first(dsn: str) -> 
             with pytest.raises(TimeoutError):
                 await pool.acquire(timeout=0.001)
         assert await pool.fetchval("select 1") == 1
+
+
+async def test_an_owner_has_half_of_the_connections_while_another_uses_them() -> None:
+    now = 0.0
+    gate = Gate(5, clock=lambda: now)
+
+    async def enter(owner_id: int, times: int) -> list[asyncio.Task[None]]:
+        entering = [asyncio.create_task(gate.enter(owner_id)) for _ in range(times)]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return entering
+
+    await enter(2, 1)
+    gate.leave(2)  # it has just used the pool, as between two statements of a step
+    many = await enter(1, 5)
+    assert [each.done() for each in many] == [True, True, False, False, False]
+    (other,), worker = await enter(2, 1), await enter(0, 2)
+    assert other.done()
+    assert all(each.done() for each in worker)  # it claims and settles for all
+    for owner_id in (0, 0, 2):
+        gate.leave(owner_id)
+    now = 2.0
+    gate.leave(1)  # nobody else has used the pool for a while
+    await asyncio.wait(many)
+
+
+async def test_an_owner_alone_has_all_connections() -> None:
+    gate = Gate(5)
+    async with asyncio.timeout(60):
+        for _ in range(5):
+            await gate.enter(1)
+
+
+async def test_an_owner_with_a_connection_of_a_small_pool_is_not_stuck() -> None:
+    gate = Gate(2)
+    await gate.enter(2)
+    await gate.enter(1)
+    waits = asyncio.create_task(gate.enter(1))
+    await asyncio.sleep(0)
+    gate.leave(1)
+    async with asyncio.timeout(60):
+        await waits
 
 
 async def test_a_task_waits_for_connections_in_the_line_of_its_owner(dsn: str) -> None:

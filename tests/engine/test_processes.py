@@ -391,6 +391,17 @@ async def test_the_last_child_of_another_owner_is_left_to_that_owner(pool: Proce
     assert take(3) is second  # one that runs nothing takes what there is
 
 
+async def test_a_child_that_an_owner_has_just_used_is_left_to_that_owner(pool: ProcessPool) -> None:
+    """Even by an owner who runs nothing, as when a hostile file has ended all of its processes."""
+    theirs = pool._take(steps.describe, 1, ())
+    pool._release(theirs, reusable=True)
+    ours = pool._take(steps.describe, 2, ())
+    assert ours is not theirs
+    pool._release(ours, reusable=False)
+    theirs.idle_since -= 60
+    assert pool._take(steps.describe, 2, ()) is theirs  # it is not kept for ever
+
+
 async def test_a_child_that_has_the_file_of_a_call_is_preferred(pool: ProcessPool, tmp_path: Path) -> None:
     file = tmp_path / "file"
     children = [pool._take(steps.describe, 1, [file]) for _ in range(3)]

@@ -1,5 +1,6 @@
 """Another owner, in a process of its own, so that nothing but its own work delays it: for each line of standard input
-it hands in a small file, waits until that is done, and writes how many seconds it took.
+it hands in a small file, waits until that is done, and writes how many seconds it took. The end is the one that the
+database has noted: looking for it takes steps of 0.05 s, which is as long as the whole of an undisturbed file.
 
     python -m tests.pipelines._other_owner DSN FOLDER    FOLDER: that of the store
 """
@@ -56,16 +57,17 @@ async def _main(dsn: str, folder: str) -> None:
     store = open_store(Settings(data_dir=Path(folder)))
     async with Watch(dsn) as watch:
         while await asyncio.to_thread(sys.stdin.readline):
-            began = time.monotonic()
-            await _hand_in(watch, store)
-            sys.stdout.write(f"{time.monotonic() - began}\n")
+            began = time.time()  # the clock that the database has, too
+            sys.stdout.write(f"{await _hand_in(watch, store) - began}\n")
             sys.stdout.flush()
 
 
-async def _hand_in(watch: Watch, store: Store) -> None:
+async def _hand_in(watch: Watch, store: Store) -> float:
+    """When the file was done."""
     new = LocalFile(NewFile("small.csv", len(_FILE)), _FILE)
     added = await submit_file(SHEETS, await watch.conn(), store, "bob", new, FileTerms())
     await watch.done([added.job_id], seconds=900)
+    return float(await watch.one("select extract(epoch from finished_at) from forebay.job where id = $1", added.job_id))
 
 
 if __name__ == "__main__":

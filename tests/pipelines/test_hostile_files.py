@@ -178,8 +178,8 @@ async def test_two_hundred_files_harm_nobody(dsn: str, tmp_path: Path) -> None:
         for pipeline in load_pipelines(["forebay.pipelines"]):
             await registry.register(conn, pipeline.definition())
         await others.wait_for_one()  # the processes have begun
+        looking = asyncio.create_task(_disk(tmp_path / "data", peak))  # takes as much of the machine before as beside
         before = await others.waits(_UNDISTURBED)
-        looking = asyncio.create_task(_disk(tmp_path / "data", peak))
         with _site() as port:
             jobs = [await _add_page(conn, port, name) for name in PAGES]
             for name, make in FILES.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import subprocess
@@ -74,6 +75,19 @@ async def test_long_calls_leave_the_processor_to_others() -> None:
     how, lines = await _run("/bin/sh", "-c", f"nice; while [ $(nice) -lt {min(19, ours + 15)} ]; do :; done; nice")
     assert how == "exit 0"
     assert list(map(int, lines)) == [min(19, ours + 5), min(19, ours + 15)]
+
+
+async def test_the_guard_leaves_the_processor_to_the_worker() -> None:
+    ours, runs = os.getpriority(os.PRIO_PROCESS, 0), asyncio.Event()
+    sandbox = sandbox_for("required", "sh", scratch_mb=16, python=False)
+    command = GuardedCommand("it", _LIMITS, argv=("/bin/sh", "-c", "echo it runs; sleep 60"), sandbox=sandbox)
+    process = GuardedProcess(command, lambda _: runs.set())
+    try:
+        process.start()
+        await runs.wait()
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == min(19, ours + scheduling.NICE)
+    finally:
+        await process.kill()
 
 
 _SPIN = """

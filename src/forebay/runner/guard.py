@@ -78,6 +78,7 @@ class Guard:
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
         _prctl(_PR_SET_PDEATHSIG, _PARENT_DIED)
         self._niceness.start_session()
+        os.nice(NICE)  # the guard, too: it measures ten times a second, while the worker has something to do
         guard = os.getpid()
         self._runner = os.fork()
         if self._runner == 0:
@@ -143,7 +144,6 @@ class Guard:
             os._exit(1)
         with contextlib.suppress(OSError):  # if the machine runs out of memory, the step is killed before the worker
             Path("/proc/self/oom_score_adj").write_text("500")
-        os.nice(NICE)
 
     def _wait_for_event(self) -> bool:
         """Wait for an event; return False if everything must end."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from forebay.errors import ThrottledError
+from forebay.owner_turns import acting_for
 from forebay.services.egress import Politeness
 from forebay.settings import Settings
 from tests.services.egress._world import until
@@ -51,6 +52,25 @@ async def test_a_host_that_answers_is_asked_more() -> None:
             for slot in slots:
                 slot.answered(0.1)
     assert politeness._host("a.test").limit.value == 5
+
+
+async def test_owners_get_the_slots_of_a_host_in_turn() -> None:
+    """A row of one owner does not wait for all rows of another that ask the same provider."""
+    politeness, served = polite(), list[int]()
+
+    async def ask_for(owner_id: int) -> None:
+        acting_for.set(owner_id)
+        async with politeness.slot("shop", 1):
+            served.append(owner_id)
+
+    async with politeness.slot("shop", 1):
+        asking = [asyncio.create_task(ask_for(owner_id)) for owner_id in (1, 1, 1, 1, 2, 2)]
+        await until(lambda: politeness.totals()["waiting"] == len(asking))
+        asking[1].cancel()  # its place is not kept
+        await asyncio.wait({asking[1]})
+        assert politeness.totals()["waiting"] == len(asking) - 1
+    await asyncio.wait(asking)
+    assert served == [1, 2, 1, 2, 1]
 
 
 async def test_a_host_that_fails_is_asked_less() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 10_000  # maximum number of remembered overruns
 _SMALL = 1 << 16  # bytes that are decoded on the event loop; more would block it
+_JUST_USED_S = 5.0  # seconds for which the last idle child is left to the owner who used it
 REPEATED_FROM = 3  # attempt number from which on an overrun cannot be the first
 
 
@@ -29,7 +30,8 @@ class ProcessPool:
     """Runs process steps, one task at a time per child process; idle children are reused for tasks of the same step.
 
     The pool has as many children as its caller runs tasks, and one more for a step that several owners use: an owner
-    whose tasks run in children does not take the last idle child of another. `keep_idle` children may be idle
+    whose tasks run in children does not take the last idle child of another, nor does any owner take one that another
+    has just used. `keep_idle` children may be idle
     indefinitely, the others for `idle_seconds`; a child is replaced after `max_tasks`. Every child imports
     `app_modules`. A pool belongs to one event loop, whose thread must outlive the tasks.
     """
@@ -121,11 +123,12 @@ class ProcessPool:
 
     def _choose(self, callee: Callee, owner_id: int, files: Sequence[Path]) -> ChildProcess | None:
         """An idle child: preferably of the same owner, and with the files of the call; the last used one of several.
-        The last idle child of other owners is left to them while this owner has another, because a process takes long
-        to start where owners with many tasks use all processors."""
+        The last idle child of other owners is left to them while this owner has another or they use it often, because
+        a process takes long to start where owners with many tasks use all processors. An owner whose files end
+        processes would otherwise make others wait for new ones."""
         idle = [child for child in reversed(self._idle) if _are_alike(child.callee, callee)]
         own = [child for child in idle if child.owner_id == owner_id]
-        if not own and len(idle) == 1 and self._has_busy_child(callee, owner_id):
+        if not own and len(idle) == 1 and (self._has_busy_child(callee, owner_id) or _was_just_used(idle[0])):
             return None
         found = own or idle
         return next((child for child in found if child.has_files(files)), found[0] if found else None)
@@ -213,6 +216,10 @@ async def _at_most(seconds: float | None, text: str) -> AsyncGenerator[None]:
         if not deadline.expired():
             raise
         raise Overrun(f"{text} {seconds:g} s") from None
+
+
+def _was_just_used(child: ChildProcess) -> bool:
+    return asyncio.get_running_loop().time() - child.idle_since < _JUST_USED_S
 
 
 def _are_alike(one: Callee, other: Callee) -> bool:

@@ -9,12 +9,12 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any
 
-from forebay.db.fair_pool import acting_for
 from forebay.engine.declare.map import Map
 from forebay.engine.declare.step import StepKind
 from forebay.engine.limits.client import LimitReached
 from forebay.engine.work.attempt import HELD_BACK, Attempt, begin_wait, end_wait, report_error, report_outcome
 from forebay.errors import TransientError
+from forebay.owner_turns import acting_for
 from forebay.types import Wait
 
 if TYPE_CHECKING:

@@ -1,14 +1,16 @@
-"""Limits the requests to each host: adaptive limits and delays, and none while the host is rate limiting us."""
+"""Limits the requests to each host: adaptive limits and delays, and none while the host is rate limiting us. Owners
+get the slots of a host in turn."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from forebay.errors import ThrottledError
+from forebay.owner_turns import WaitingLines, acting_for
 from forebay.tuning import Concurrency, ProbingConcurrency
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class Host:
         self.is_service = is_service  # its limit finds out what it can handle; delays are for outages only
         self.least_delay = self.delay = delay
         self.running = 0
-        self.waiting: deque[asyncio.Future[None]] = deque()
+        self.waiting = WaitingLines()
         self.next_start = 0.0
         self.closed_until = 0.0
         self.throttled = 0  # consecutive times
@@ -183,10 +185,8 @@ class Politeness:
         return pause
 
     def reject_waiting(self, host: Host, error: Callable[[], Exception]) -> None:
-        while host.waiting:
-            waiter = host.waiting.popleft()
-            if not waiter.done():
-                waiter.set_exception(error())
+        while (found := host.waiting.take()) is not None:
+            found[1].set_exception(error())
 
     def describe(self) -> dict[str, dict[str, float | None]]:
         """The hosts that are busy, slowed or closed, for metrics."""
@@ -254,7 +254,7 @@ class Politeness:
             host.running += 1
             return
         waiter = asyncio.get_running_loop().create_future()
-        host.waiting.append(waiter)
+        host.waiting.add(waiter, acting_for.get())
         try:
             async with asyncio.timeout(self._wait_s):
                 await waiter
@@ -266,18 +266,15 @@ class Politeness:
             raise
 
     def _give_up(self, host: Host, waiter: asyncio.Future[None]) -> None:
-        if waiter in host.waiting:
-            host.waiting.remove(waiter)
+        host.waiting.discard(waiter)
         if not waiter.cancelled() and waiter.done() and waiter.exception() is None:
             host.running -= 1  # it was admitted while the wait timed out
             self._let_in(host)
 
     def _let_in(self, host: Host) -> None:
-        while host.waiting and host.running < host.limit.value:
-            waiter = host.waiting.popleft()
-            if not waiter.done():
-                host.running += 1
-                waiter.set_result(None)
+        while host.running < host.limit.value and (found := host.waiting.take()) is not None:
+            host.running += 1
+            found[1].set_result(None)
 
     async def _keep_apart(self, name: str, host: Host) -> None:
         if not host.delay:
