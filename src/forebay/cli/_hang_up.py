@@ -32,7 +32,7 @@ def stop_on_hang_up(supervisor: WorkerSupervisor) -> None:
 
     def stop() -> None:
         leave_terminal()
-        if not supervisor.told.is_set():
+        if not supervisor.stopping.is_set():
             supervisor.stop(signal.SIGTERM)
 
     if not _is_ignored():
