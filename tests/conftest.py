@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import logging
 import os
@@ -21,7 +22,7 @@ from forebay.identity import secrets
 from tests import _servers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from contextlib import AbstractContextManager
     from typing import TypeAlias
 
@@ -62,6 +63,18 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker of pytest-xdist where the servers of this run live."""
     node.workerinput["run_folder"] = str(node.config.stash[_folder])
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays until the end. The garbage collector does not look at it again and again,
+    which was a fifth of the CPU time of the test processes."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
