@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from forebay import packages
+from forebay.identity import secrets
+from tests._passwords import QUICK
 
 ROOT = Path(__file__).parents[2]
 _NUMBER = struct.Struct("!i")
@@ -159,6 +161,7 @@ def _preload() -> None:
     modules = (".".join(file.relative_to(source).with_suffix("").parts).removesuffix(".__init__") for file in files)
     for name in (*modules, *_IMPORTED_LATE):
         import_module(name)
+    secrets._passwords = QUICK  # pyright: ignore[reportPrivateUsage]
     packages._registry.cache_clear()  # pyright: ignore[reportPrivateUsage] - a command finds its own packages
     gc.freeze()
 
