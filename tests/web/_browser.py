@@ -112,6 +112,11 @@ class Watched:
         self.page.goto(f"{self.site}{path}")
         return self.page
 
+    def rest(self) -> None:
+        """Leave the app for a plain file of the site. The process that drew the page stays, with what it has compiled;
+        for about:blank there would be another."""
+        self.open("/licences.txt")
+
     def check(self) -> None:
         if not self.page.is_closed() and self.page.url.startswith(self.site):
             self.complaints += [f"policy: {each}" for each in self.page.evaluate("window.__violations ?? []")]
