@@ -32,6 +32,8 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    # A page is looked at for a second: what the optimizing compilers spend on it never comes back.
+    "--js-flags=--no-opt --no-maglev",
 )
 _MAX_SHIFT = 0.02
 
