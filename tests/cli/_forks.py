@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -27,6 +28,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from forebay import packages
+from forebay.identity import secrets
+from tests._passwords import QUICK
 
 ROOT = Path(__file__).parents[2]
 _NUMBER = struct.Struct("!i")
@@ -158,6 +161,7 @@ def _preload() -> None:
     modules = (".".join(file.relative_to(source).with_suffix("").parts).removesuffix(".__init__") for file in files)
     for name in (*modules, *_IMPORTED_LATE):
         import_module(name)
+    secrets._passwords = QUICK  # pyright: ignore[reportPrivateUsage]
     packages._registry.cache_clear()  # pyright: ignore[reportPrivateUsage] - a command finds its own packages
     gc.freeze()
 
@@ -191,6 +195,31 @@ def _watch(request: socket.socket, pid: int) -> NoReturn:
     os._exit(0)
 
 
+def _run() -> int:
+    """Run the command; its exit code. What else it raises ends the process as usual."""
+    try:
+        runpy.run_module("forebay", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        sys.stderr.write(f"{end.code}\n")
+        return 1
+    return 0
+
+
+def _end(code: int) -> NoReturn:
+    """All that a process does at its end but one: to take apart the modules, which copies the memory that it shares
+    with the server, and took as long as a short command."""
+    threading._shutdown()  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # which says so
+    os._exit(code)
+
+
 if __name__ == "__main__":
     sys.argv = ["forebay", *_serve(sys.argv[1])]
-    runpy.run_module("forebay", run_name="__main__", alter_sys=True)
+    _end(_run())

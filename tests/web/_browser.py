@@ -32,6 +32,8 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    # A page is looked at for a second: what the optimizing compilers spend on it never comes back.
+    "--js-flags=--no-opt --no-maglev",
 )
 _MAX_SHIFT = 0.02
 
@@ -111,6 +113,11 @@ class Watched:
     def open(self, path: str = "/") -> Page:
         self.page.goto(f"{self.site}{path}")
         return self.page
+
+    def rest(self) -> None:
+        """Leave the app for a plain file of the site. The process that drew the page stays, with what it has compiled;
+        for about:blank there would be another."""
+        self.open("/licences.txt")
 
     def check(self) -> None:
         if not self.page.is_closed() and self.page.url.startswith(self.site):

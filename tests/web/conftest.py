@@ -117,7 +117,7 @@ class States:
 
     @contextmanager
     def person(self, seed: Seed | None, name: str, *, width: int, height: int, dark: bool) -> Iterator[Watched]:
-        """A page of that person at the site; it is blank again afterwards."""
+        """A page of that person at the site, which rests afterwards."""
         key = (name, width, dark)
         if key not in self._people:
             options = {"width": width, "height": height, "dark": dark, "touch": width < 900}
@@ -126,7 +126,7 @@ class States:
         try:
             yield person
         finally:
-            person.page.goto("about:blank")
+            person.rest()
             person.complaints.clear()
             person.allowed.clear()
 
