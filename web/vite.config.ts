@@ -84,7 +84,7 @@ export default defineConfig({
     cssTarget: ["chrome125", "firefox147", "safari26"],
   },
   // One environment for each thread, not for each file, which took most of the time; files stay isolated.
-  test: { environment: "happy-dom", pool: "vmThreads", include: ["src/**/*.test.{ts,tsx}"] },
+  test: { environment: "happy-dom", testTimeout: 60_000, pool: "vmThreads", include: ["src/**/*.test.{ts,tsx}"] },
   server: {
     port: 5173,
     proxy: Object.fromEntries(

@@ -51,7 +51,7 @@ def test_every_operation_answers_as_described(dsn: str) -> None:
             @given(case=operation.as_strategy())
             def check(case: Any) -> None:
                 for caller in CALLERS:
-                    answer = case.call(headers=headers[caller])
+                    answer = case.call(headers=headers[caller], timeout=120)
                     case.validate_response(answer, checks=CHECKS, headers=headers[caller])
 
             check()

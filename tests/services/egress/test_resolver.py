@@ -110,7 +110,7 @@ async def test_slow_names_of_one_caller_leave_threads_to_others() -> None:
         assert all(isinstance(error, Unreachable) and error.code == "dns" for error in told)
         assert system._threads._work_queue.qsize() == 0
         assert len(system._threads._threads) == 3
-        assert await caching.resolve("quick.test", other) == [ip_address("1.1.1.1")]
+        assert await CachingResolver(system).resolve("quick.test", other) == [ip_address("1.1.1.1")]
     finally:
         done.set()
         system.close()
