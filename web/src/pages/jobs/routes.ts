@@ -14,7 +14,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/jobs/$jobId",
-    validateSearch: search({ tab: text, status: texts, q: text, sort: text, row: whole }),
+    validateSearch: search({ tab: text, status: texts, step: text, item: text, q: text, sort: text, row: whole }),
     component: lazyRouteComponent(() => import("./job")),
   }),
   createRoute({
