@@ -33,7 +33,6 @@ def test_the_link_of_up_signs_in_and_shows_home_once(site: Site) -> None:
 
 def test_a_visitor_signs_in_and_comes_to_the_page_of_the_link(site: Site) -> None:
     visitor = site.visitor()
-    visitor.allowed = {401}
     page = visitor.open("/jobs?state=RUNNING")
     page.get_by_label("Name").fill("ann")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -44,7 +43,6 @@ def test_a_visitor_signs_in_and_comes_to_the_page_of_the_link(site: Site) -> Non
 
 def test_a_link_of_an_old_bookmarklet_survives_signing_in_and_no_server_sees_it(site: Site) -> None:
     visitor = site.visitor()
-    visitor.allowed = {401}
     page = visitor.open("/bookmarks/add#url=https%3A%2F%2Fexample.org%2Fa&title=A+page")
     page.get_by_label("Name").fill("ann")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
