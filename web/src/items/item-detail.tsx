@@ -42,7 +42,7 @@ export function ItemDetail({ item, besideList = false }: { item: Item; besideLis
       <div className={css.section}>
         <Heading>Steps</Heading>
         {!besideList && <StepGraph label="Steps of the item" steps={countsOfItem(item)} />}
-        <Table label="Steps" columns={STEPS} rows={item.steps} rowKey={(step) => step.name} />
+        <Table label="Steps" columns={besideList ? NARROW : STEPS} rows={item.steps} rowKey={(step) => step.name} />
       </div>
       <Json title="Input" value={item.input} Heading={Heading} />
       <Json title="Result" value={item.result} Heading={Heading} />
@@ -98,6 +98,8 @@ const STEPS: Column<ItemStep>[] = [
   { key: "next", title: "Next", cell: (step) => (step.nextAt ? <Time value={step.nextAt} /> : "") },
   { key: "reason", title: "Reason", isClear: true, cell: (step) => step.reason ?? "" },
 ];
+
+const NARROW = STEPS.filter(({ key }) => key !== "worker" && key !== "next"); // those are on the page of the item
 
 function Json({ title, value, Heading }: { title: string; value: unknown; Heading: "h2" | "h3" }) {
   if (value === null || value === undefined) return null;

@@ -105,16 +105,18 @@ function ReasonLine({ reason, at, jobId, itemId, isFirst }: LineProps) {
         )}
       </p>
       {command && <code>{command}</code>}
-      {reason.actions.map((action) => (
-        <Button
-          key={action}
-          busy={act.isPending && act.variables === action}
-          look={action.startsWith("cancel") ? "plain" : "normal"}
-          onClick={() => (action === "send_signal" ? setAsksSignal(true) : act.mutate(action))}
-        >
-          {ACTIONS[action]}
-        </Button>
-      ))}
+      <span className={css.actions}>
+        {reason.actions.map((action) => (
+          <Button
+            key={action}
+            busy={act.isPending && act.variables === action}
+            look={action.startsWith("cancel") ? "plain" : "normal"}
+            onClick={() => (action === "send_signal" ? setAsksSignal(true) : act.mutate(action))}
+          >
+            {ACTIONS[action]}
+          </Button>
+        ))}
+      </span>
       {asksSignal && <SignalDialog facts={reason.facts} onClose={() => setAsksSignal(false)} />}
     </div>
   );
