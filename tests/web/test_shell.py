@@ -85,6 +85,13 @@ def test_keys_and_palette_open_pages_and_the_heading_has_the_focus(site: Site) -
     ann.axe()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    made = site.api().post("/api/bookmarks", json={"url": "https://example.org/", "title": "Rivers", "tags": ["river"]})
+    page.keyboard.press("Control+k")
+    page.keyboard.type("rive")
+    expect(page.get_by_role("option", name="river tag")).to_be_visible()
+    expect(page.get_by_role("option", name="searches your bookmarks")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("option", name="Rivers bookmark").click()
+    expect(page).to_have_url(f"{site.url}/bookmarks/{made.json()['bookmark']['id']}")
 
 
 def test_a_session_that_ended_elsewhere_is_renewed_where_one_is(site: Site) -> None:

@@ -23,11 +23,11 @@ import { type Command, useCommands } from "./commands";
 import { useOutbox } from "./device";
 import { DropAnywhere } from "./drop";
 import css from "./frame.module.css";
-import { Help } from "./help";
+import type { Help } from "./help";
 import { useKeys } from "./keys";
 import { LiveLine } from "./live-line";
 import { currentLook, setLook } from "./look";
-import { Palette } from "./palette";
+import type { Palette } from "./palette";
 import { PANEL_SLOT } from "./panel";
 import { entriesFor, type RailEntry } from "./rail";
 import { SignInDialog } from "./sign-in-dialog";
@@ -40,10 +40,13 @@ type Open = "palette" | "help" | "more" | undefined;
 export function Frame({ rail }: { rail: RailEntry[] }) {
   const app = useApp();
   const navigate = useNavigate();
+  const { history } = useRouter();
   const [open, setOpen] = useState<Open>();
   const entries = useMemo(() => entriesFor(app, rail), [app, rail]);
   const close = () => setOpen(undefined);
-  const isHome = useRouterState({ select: (state) => state.location.pathname === "/" });
+  const later = useLater();
+  const here = useRouterState({ select: (state) => state.location.pathname });
+  const isHome = here === "/";
 
   useKeys();
   usePasteAnywhere();
@@ -143,19 +146,12 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
           <span>More</span>
         </button>
       </nav>
-      <Tray />
+      <Tray here={here} onGo={(href) => history.push(href)} />
       <Toasts />
       <DropAnywhere />
       <SignInDialog name={app.me.name} />
-      {open === "palette" && (
-        <Palette
-          onClose={close}
-          onText={(text) => {
-            fillBox(text);
-          }}
-        />
-      )}
-      {open === "help" && <Help onClose={close} />}
+      {later && open === "palette" && <later.Palette onClose={close} onText={(text) => fillBox(text)} />}
+      {later && open === "help" && <later.Help onClose={close} />}
       {open === "more" && (
         <Dialog title="All pages" onClose={close}>
           <div className={css.more}>
@@ -168,6 +164,17 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
       )}
     </div>
   );
+}
+
+/** What is not needed for the first picture: it is loaded right after, and then opens at once. */
+function useLater() {
+  const [loaded, setLoaded] = useState<{ Palette: typeof Palette; Help: typeof Help }>();
+  useEffect(() => {
+    void Promise.all([import("./palette"), import("./help")]).then(([{ Palette }, { Help }]) =>
+      setLoaded({ Palette, Help }),
+    );
+  }, []);
+  return loaded;
 }
 
 function RailLink({ entry, className, onClick }: { entry: RailEntry; className: string; onClick?: () => void }) {

@@ -28,3 +28,5 @@ export const routes = [
 export const rail: RailEntry[] = [
   { to: "/jobs", title: "Jobs", icon: ListChecks, key: "j", section: "work", isMain: true },
 ];
+
+export const things = { job: (id: string) => `/jobs/${id}` };
