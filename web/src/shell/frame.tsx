@@ -23,14 +23,11 @@ import { type Command, useCommands } from "./commands";
 import { useOutbox } from "./device";
 import { DropAnywhere } from "./drop";
 import css from "./frame.module.css";
-import type { Help } from "./help";
 import { useKeys } from "./keys";
 import { LiveLine } from "./live-line";
 import { currentLook, setLook } from "./look";
-import type { Palette } from "./palette";
 import { PANEL_SLOT } from "./panel";
 import { entriesFor, type RailEntry } from "./rail";
-import { SignInDialog } from "./sign-in-dialog";
 import { Toasts } from "./toasts";
 import { Tray } from "./tray";
 
@@ -146,10 +143,12 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
           <span>More</span>
         </button>
       </nav>
-      <Tray here={here} onGo={(href) => history.push(href)} />
-      <Toasts />
+      <div className={css.corner}>
+        <Toasts />
+        <Tray here={here} onGo={(href) => history.push(href)} />
+      </div>
       <DropAnywhere />
-      <SignInDialog name={app.me.name} />
+      {later && <later.SignInDialog name={app.me.name} />}
       {later && open === "palette" && <later.Palette onClose={close} onText={(text) => fillBox(text)} />}
       {later && open === "help" && <later.Help onClose={close} />}
       {open === "more" && (
@@ -168,11 +167,9 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
 
 /** What is not needed for the first picture: it is loaded right after, and then opens at once. */
 function useLater() {
-  const [loaded, setLoaded] = useState<{ Palette: typeof Palette; Help: typeof Help }>();
+  const [loaded, setLoaded] = useState<typeof import("./later")>();
   useEffect(() => {
-    void Promise.all([import("./palette"), import("./help")]).then(([{ Palette }, { Help }]) =>
-      setLoaded({ Palette, Help }),
-    );
+    void import("./later").then(setLoaded);
   }, []);
   return loaded;
 }
