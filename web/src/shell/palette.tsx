@@ -44,7 +44,7 @@ export function Palette({ onClose, onText }: { onClose: () => void; onText: (tex
     if (intent.kind === "nothing") return matching;
     const own: Command = {
       id: "text",
-      title: intentWords(intent).replace("Enter ", ""),
+      title: intentWords(intent).replace(/^Enter (.)/, (_, first: string) => first.toUpperCase()),
       group: "This text",
       run: () => onText(typed),
     };
