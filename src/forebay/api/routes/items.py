@@ -61,7 +61,8 @@ async def list_items(
     statuses: Statuses = None,
     status: Annotated[str | None, Query(description="the same as `statuses`", max_length=200)] = None,
     step: Annotated[
-        str | None, Query(max_length=63, description="only items that wait, run or have ended without success in this step")
+        str | None,
+        Query(max_length=63, description="only items that wait, run or have ended without success in this step"),
     ] = None,
     after: After = None,
     sort: Annotated[str, Query(pattern="^number$", description="items are in the order of submission")] = "number",
