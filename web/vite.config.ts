@@ -9,7 +9,7 @@ const TEXTS = new Set([".js", ".css", ".html", ".svg", ".webmanifest"]);
 // The first load: what every page shares, and Home. Nouns and icons of other pages come with those.
 const FIRST = new RegExp(
   [
-    "/src/(ui|shell|live|bookmarks|pages/home)/(?!bookmarklet|combobox|sparkline|swipe|trend)",
+    "/src/(ui|shell|live|bookmarks|pages/home)/(?!bookmarklet|combobox|found|help|later|palette|sign-in-dialog|sparkline|swipe|trend)",
     "/src/(?!sw)[\\w.-]+$",
     "/src/api/(app|client|home|jobs|links|problem|session)\\.ts$",
     "/node_modules/(?!uplot|fast-blurhash|lean-qr|lucide-react)",
@@ -57,7 +57,7 @@ function firstFiles(): Plugin {
     generateBundle(_, bundle) {
       const worker = bundle["sw.js"];
       if (worker?.type !== "chunk") return;
-      const isFirst = /^assets\/(index|app)-[\w-]+\.(js|css)$/;
+      const isFirst = /^assets\/(index|app|later)-[\w-]+\.(js|css)$/;
       const files = Object.keys(bundle).filter((name) => isFirst.test(name));
       const kept = ["theme.js", "icons/icon.svg", "manifest.webmanifest", ...files].map((name) => `/${name}`);
       worker.code = worker.code.replace("__FILES__", kept.join(" "));

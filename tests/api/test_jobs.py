@@ -90,6 +90,11 @@ async def test_items_can_be_paged_filtered_and_looked_at(service: Service) -> No
             assert [item["id"] for item in page["items"]] == ids
         page = (await client.get(f"/api/jobs/{job_id}/items?status=ERROR")).json()
         assert [item["id"] for item in page["items"]] == ["2"]
+        for where, ids in (("step=fetch", ["2", "4"]), ("step=fetch&statuses=ERROR", ["2"]), ("step=count", [])):
+            page = (await client.get(f"/api/jobs/{job_id}/items?{where}")).json()
+            assert [item["id"] for item in page["items"]] == ids, where
+        unknown = await client.get(f"/api/jobs/{job_id}/items?step=nothing")
+        assert (unknown.status_code, unknown.json()["errors"][0]["field"]) == (422, "query.step")
         both = await client.get(f"/api/jobs/{job_id}/items?status=ERROR&statuses=DONE")
         reason = "query.status: is the same as `statuses`: send one of them"
         assert (both.status_code, both.json()["detail"]) == (422, reason)
@@ -568,7 +573,7 @@ async def test_a_body_that_is_no_object_is_named(service: Service) -> None:
         ),
         (
             "/api/jobs/1/items?page=2&pageSize=1",
-            "unknown parameter; this route takes after, pageSize, sort, status, statuses",
+            "unknown parameter; this route takes after, pageSize, sort, status, statuses, step",
         ),
         ("/healthz?verbose", "unknown parameter; this route takes none"),
     ],

@@ -8,9 +8,9 @@ import asyncpg
 import pytest
 
 from forebay import Context, NotFound, Pipeline, Retry, Skip, TransientError, Wait
-from forebay.engine.db import graph
+from forebay.engine.db import graph, lists
 from forebay.engine.db.sql import load
-from forebay.errors import DataError
+from forebay.errors import DataError, NotFoundError
 from forebay.settings import Settings
 from forebay.testing import testbed
 from forebay.types import JobSummary
@@ -74,6 +74,8 @@ async def _compare(conn: asyncpg.Connection[Any], job_id: int) -> dict[str, grap
         assert (name, steps[name].done) == (name, row["done"])
         step = steps[name]
         assert (name, step.failed + step.not_found + step.skipped) == (name, row["ended_otherwise"])
+        is_here = step.waiting + step.scheduled + step.running + step.on_hold + step.failed + step.not_found
+        assert (name, len(await _items_at(conn, job_id, name))) == (name, is_here)
     slices = await graph.ribbon(conn, job_id, 7)
     size = slices[0].last_n
     found = {(row["slice"], row["status"]): row["count"] for row in await conn.fetch(_STATUSES, job_id, size)}
@@ -83,6 +85,19 @@ async def _compare(conn: asyncpg.Connection[Any], job_id: int) -> dict[str, grap
         for status in ("PENDING", "PROCESSING", "DONE", "SKIPPED", "NOT_FOUND", "ERROR"):
             assert getattr(each, status.lower()) == found.get((place, status), 0), (place, status)
     return steps
+
+
+async def _items_at(conn: asyncpg.Connection[Any], job_id: int, step: str) -> list[int]:
+    """The numbers of the items at a step, of all pages."""
+    found, after = list[int](), 0
+    while True:
+        rows, more = await lists.items_at_step(conn, job_id, step, after, 170)
+        found += [row["n"] for row in rows]
+        if more is None:
+            break
+        after = more
+    assert found == sorted(set(found))
+    return found
 
 
 @pytest.mark.parametrize("size", [100, 2000], ids=["in the lane of its owner", "in its own lane"])
@@ -164,5 +179,10 @@ async def test_what_is_not_counted_is_said(conn: asyncpg.Connection[Any], dsn: s
     assert {row["exact"] for row in steps} == {False}
     steps = await conn.fetch(load("job_graph"), job_id, 10, 50_000)
     assert {row["exact"] for row in steps} == {False}
+    (page,) = await conn.fetch(load("list_items_at_step"), job_id, "read", 0, 50, 10_000, 30)
+    assert page["next_after"] is not None, "more may follow the failed items that were read"
+    assert len(page["ns"]) < 50
+    with pytest.raises(NotFoundError, match="have no step 'total'"):  # it runs for the job
+        await lists.items_at_step(conn, job_id, "total", 0, 10)
     slices = await conn.fetch(load("job_ribbon"), job_id, 10, 10_000, 100)
     assert [(row["exact"], row["skipped"] + row["error"]) for row in slices] == [(False, 10)] * 10

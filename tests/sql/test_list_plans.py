@@ -52,6 +52,12 @@ async def test_a_scheduled_run_is_found_among_many_of_its_job(planned: Explained
     assert rows_read(plans, "scheduled") <= 10_001
 
 
+async def test_the_items_at_a_step(planned: Explained) -> None:
+    plans = await plans_of(planned, load("list_items_at_step"), 5, "fetch", 0, 20, 10_000, 100)
+    assert_indexed(plans)
+    assert rows_read(plans, "item") <= 100
+
+
 @pytest.mark.parametrize("owner", [7, None])
 async def test_folded_and_counted_jobs(planned: Explained, owner: int | None) -> None:
     """5,000 jobs, of which this owner has 50."""

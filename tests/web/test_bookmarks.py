@@ -114,10 +114,19 @@ def test_500_links_are_counted_imported_and_followed_to_the_bad_one(site: Site) 
     )
     page.get_by_role("button", name="Import 500").click()
     page.wait_for_url("**/jobs/*")
-
+    tray = page.get_by_role("list", name="Activities")
+    expect(tray).to_have_count(0)  # this is its page
+    page.keyboard.press("g")
+    page.keyboard.press("b")
+    expect(tray).to_contain_text("Import of bookmarks.html0 of 500 links")
+    page.reload()
+    expect(tray).to_contain_text("Import of bookmarks.html0 of 500 links")
+    ann.axe()
     site.run(_work_off(site))
-    expect(page.get_by_role("link", name="499 done")).to_be_visible()
-    page.get_by_role("link", name="1 failed").click()
+    expect(tray).to_contain_text("1 link failed.")
+    tray.get_by_role("link", name="Import of bookmarks.html").click()
+    expect(page.get_by_role("link", name="499 done", exact=True)).to_be_visible()
+    page.get_by_role("link", name="1 failed", exact=True).click()
     expect(page.get_by_role("region", name="Items")).to_contain_text("contains a space")
     assert site.api().get("/api/bookmarks/facets").json()["total"] == 497
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -54,7 +55,8 @@ from forebay.attempt a join forebay.step s on s.id = a.step_id where a.job_id = 
 
 def test_the_graph_has_the_numbers_of_the_database(site: Site) -> None:
     job = job_with_a_failure(site)["job"]
-    page = site.person().open(f"/jobs/{job}")
+    ann = site.person()
+    page = ann.open(f"/jobs/{job}")
     graph = page.get_by_role("group", name="Steps of the job")
     counts = {row["name"]: (row["done"], row["failed"], row["not_found"]) for row in site.sql(_ENDED, int(job))}
     assert counts == {"fetch": (1, 1, 1), "count": (1, 0, 0)}
@@ -65,6 +67,21 @@ def test_the_graph_has_the_numbers_of_the_database(site: Site) -> None:
     timeline = page.get_by_role("figure", name="Timeline of the job")
     expect(timeline.get_by_role("link")).to_have_text(["good", "broken", "missing"])
     expect(timeline.get_by_title("broken on purpose")).to_have_count(1)
+    page.get_by_role("tab", name="Overview").click()
+    graph.get_by_role("link", name=re.compile("^fetch")).click()
+    items = page.get_by_role("region", name="Items", exact=True)
+    expect(items.get_by_role("row")).to_have_count(3)  # the head, the failed one, and the one that was not found
+    expect(page.get_by_text("Items that wait or run in fetch, or have failed there.")).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    panel = page.get_by_role("complementary").get_by_role("region", name=f"Item 2 of job {job}")
+    expect(panel).to_contain_text("Broken on purpose.")
+    expect(panel.get_by_role("region", name="Steps")).to_contain_text("fetch")
+    ann.axe()
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    page.get_by_role("button", name="All items").click()
+    expect(items.get_by_role("row")).to_have_count(4)
 
 
 def test_every_wait_has_its_reason_and_the_button_that_helps(site: Site) -> None:

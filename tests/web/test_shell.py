@@ -33,7 +33,6 @@ def test_the_link_of_up_signs_in_and_shows_home_once(site: Site) -> None:
 
 def test_a_visitor_signs_in_and_comes_to_the_page_of_the_link(site: Site) -> None:
     visitor = site.visitor()
-    visitor.allowed = {401}
     page = visitor.open("/jobs?state=RUNNING")
     page.get_by_label("Name").fill("ann")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -44,7 +43,6 @@ def test_a_visitor_signs_in_and_comes_to_the_page_of_the_link(site: Site) -> Non
 
 def test_a_link_of_an_old_bookmarklet_survives_signing_in_and_no_server_sees_it(site: Site) -> None:
     visitor = site.visitor()
-    visitor.allowed = {401}
     page = visitor.open("/bookmarks/add#url=https%3A%2F%2Fexample.org%2Fa&title=A+page")
     page.get_by_label("Name").fill("ann")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -87,6 +85,13 @@ def test_keys_and_palette_open_pages_and_the_heading_has_the_focus(site: Site) -
     ann.axe()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    made = site.api().post("/api/bookmarks", json={"url": "https://example.org/", "title": "Rivers", "tags": ["river"]})
+    page.keyboard.press("Control+k")
+    page.keyboard.type("rive")
+    expect(page.get_by_role("option", name="river tag")).to_be_visible()
+    expect(page.get_by_role("option", name="searches your bookmarks")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("option", name="Rivers bookmark").click()
+    expect(page).to_have_url(f"{site.url}/bookmarks/{made.json()['bookmark']['id']}")
 
 
 def test_a_session_that_ended_elsewhere_is_renewed_where_one_is(site: Site) -> None:

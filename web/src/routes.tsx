@@ -11,11 +11,13 @@ import * as pending from "~/pages/pending/routes";
 import * as pipeline from "~/pages/pipeline/routes";
 import * as save from "~/pages/save/routes";
 import * as sheets from "~/pages/sheets/routes";
+import { things } from "~/shell/things";
 import { Trouble } from "~/shell/trouble";
 import { root } from "./root";
 import { rail } from "./whole";
 
-/** Every folder of pages: its routes, its entries in the rail in this order, and its parts of the page of a job. A new
+/** Every folder of pages: its routes, its entries in the rail in this order, its parts of the page of a job,
+ * and the pages of things that are found. A new
  * folder is added here. */
 const routeTree = root.addChildren([
   ...home.routes,
@@ -43,6 +45,7 @@ rail.set([
 ]);
 
 jobParts.set([sheets.jobParts]);
+things.set({ ...jobs.things, ...bookmarks.things, ...sheets.things });
 
 export const router = createRouter({
   routeTree,

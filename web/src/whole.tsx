@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { useTrackedJobs } from "~/jobs/tracked";
 import { Frame } from "~/shell/frame";
 import type { RailEntry } from "~/shell/rail";
 import { Store, useStore } from "~/shell/store";
@@ -8,6 +9,7 @@ import { begun } from "~/uploads/memory";
 export const rail = new Store<RailEntry[]>([]);
 
 export function Whole() {
+  useTrackedJobs();
   useEffect(() => {
     if (begun().length > 0) void import("~/uploads/interrupted").then(({ showInterrupted }) => showInterrupted());
   }, []);

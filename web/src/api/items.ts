@@ -15,9 +15,13 @@ export type PendingFilter = Omit<NonNullable<paths["/api/pending"]["get"]["param
 export const OPEN_STATUSES = ["PENDING", "PROCESSING"] as const;
 export const ITEM_STATUSES = ["PROCESSING", "PENDING", "ERROR", "NOT_FOUND", "SKIPPED", "DONE"] as const;
 
-/** The items of a job by number; a page may be short before the end. */
-export function itemsQuery(jobId: string, statuses: readonly string[] = []) {
-  const queryKey = ["items", jobId, statuses];
+export function isOpenItem({ status }: { status: ItemStatus }): boolean {
+  return status === "PENDING" || status === "PROCESSING";
+}
+
+/** The items of a job by number, of a step those that are or have failed there; a page may be short before the end. */
+export function itemsQuery(jobId: string, statuses: readonly string[] = [], step?: string) {
+  const queryKey = ["items", jobId, statuses, step];
   return infiniteQueryOptions({
     queryKey,
     queryFn: ({ signal, pageParam }) =>
@@ -25,7 +29,11 @@ export function itemsQuery(jobId: string, statuses: readonly string[] = []) {
         api.GET("/api/jobs/{job_id}/items", {
           params: {
             path: { job_id: jobId },
-            query: { ...pageAt(pageParam), ...(statuses.length > 0 && { statuses: statuses.join(",") }) },
+            query: {
+              ...pageAt(pageParam),
+              ...(statuses.length > 0 && { statuses: statuses.join(",") }),
+              ...(step && { step }),
+            },
           },
           signal,
         }),

@@ -31,7 +31,7 @@ export type JobFilter = Omit<NonNullable<paths["/api/jobs"]["get"]["parameters"]
 
 export const OPEN_STATES: ReadonlySet<JobState> = new Set(["QUEUED", "RUNNING", "PAUSED"]);
 
-export function isOpen(job: Job): boolean {
+export function isOpen(job: Pick<Job, "state">): boolean {
   return OPEN_STATES.has(job.state);
 }
 

@@ -248,7 +248,7 @@ export interface paths {
   "/api/jobs/{job_id}/items": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { statuses?: string | null; status?: string | null; after?: string | null; sort?: string; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
+      parameters: { query?: { statuses?: string | null; status?: string | null; step?: string | null; after?: string | null; sort?: string; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ItemPage"] } };

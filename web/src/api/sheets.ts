@@ -187,9 +187,8 @@ export async function exportLink(exportId: string): Promise<string | null> {
   return url ?? null;
 }
 
-// Sheets and exports have no events of their own, but their jobs have.
-const SHEET_PIPELINES = new Set(["sheets", "sheet_images", "sheet_intake", "catalogue_rows"]);
-onLive("job", (client, jobs: { id: string; pipeline: string }[]) => {
-  if (jobs.some((job) => job.pipeline === "sheet_exports")) refreshSoon(client, ["exports"]);
-  if (jobs.some((job) => SHEET_PIPELINES.has(job.pipeline))) refreshSoon(client, ["sheets"], ["sheet"], ["catalogues"]);
+// Sheets, catalogues and exports have no events of their own, but their jobs have, which say what they are about.
+onLive("job", (client, jobs: Schema<"Job">[]) => {
+  if (jobs.some(({ subject }) => subject?.kind === "sheet"))
+    refreshSoon(client, ["sheets"], ["sheet"], ["catalogues"], ["exports"]);
 });

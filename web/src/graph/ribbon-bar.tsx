@@ -1,5 +1,6 @@
 import type { Slice } from "~/api/grid";
 import { runs, sliceWords } from "~/grid/slices";
+import colourCss from "~/grid/slices.module.css";
 import { countWords } from "~/ui/bar";
 import css from "./ribbon-bar.module.css";
 
@@ -22,7 +23,7 @@ export function RibbonBar({ label, slices, counts }: RibbonBarProps) {
       aria-label={`${label}: ${countWords(counts)}`}
     >
       {runs(slices).map(({ from, to, worst }) => (
-        <rect key={from} y={0} height={1} x={from - 1} width={to - from + 1} className={css[worst]}>
+        <rect key={from} y={0} height={1} x={from - 1} width={to - from + 1} className={colourCss[worst]}>
           <title>{to === wordsOf.get(from)?.to ? sliceWords(wordsOf.get(from)!) : `Items ${from} to ${to}`}</title>
         </rect>
       ))}

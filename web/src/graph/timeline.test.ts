@@ -29,4 +29,10 @@ describe("scaleOf", () => {
       before = scale.place(second);
     }
   });
+  it("leaves a fold room for its words, also beside short runs and waits", () => {
+    const wait: Span = { row: "b", kind: "line", from: 0.901, to: 30, title: "" };
+    const { folds, length, place } = scaleOf([run(0.9, 0.901), wait]);
+    expect(folds).toEqual([{ from: 0.901, to: 30 }]);
+    expect((place(30) - place(0.901)) / length).toBeGreaterThan(0.1);
+  });
 });

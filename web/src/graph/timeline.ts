@@ -29,7 +29,9 @@ export interface Scale {
 const FOLD_FACTOR = 3;
 const LEAST_FOLD = 1; // seconds: a shorter wait is drawn as it is
 
-/** Fold every gap between runs that is longer than three times the longest run, to the width of that run. */
+const FOLD_SHARE = 6; // of what is not folded: where runs are short, a fold still has room for its words
+
+/** Fold every gap between runs that is longer than three times the longest run, to the width of that run or a bit more. */
 export function scaleOf(spans: Span[], isUnfolded = false): Scale {
   const runs = spans.filter((span) => span.kind === "run").sort((a, b) => a.from - b.from);
   const end = Math.max(0, ...spans.map((span) => span.to));
@@ -42,11 +44,13 @@ export function scaleOf(spans: Span[], isUnfolded = false): Scale {
     until = Math.max(until, run.to);
   }
   if (!isUnfolded && end - until > least) folds.push({ from: until, to: end });
+  const kept = end - folds.reduce((sum, fold) => sum + fold.to - fold.from, 0);
+  const width = Math.max(longest, kept / FOLD_SHARE);
   const place = (seconds: number) => {
     let drawn = seconds;
     for (const fold of folds) {
-      if (seconds >= fold.to) drawn -= fold.to - fold.from - longest;
-      else if (seconds > fold.from) drawn -= (seconds - fold.from) * (1 - longest / (fold.to - fold.from));
+      if (seconds >= fold.to) drawn -= fold.to - fold.from - width;
+      else if (seconds > fold.from) drawn -= (seconds - fold.from) * (1 - width / (fold.to - fold.from));
     }
     return drawn;
   };

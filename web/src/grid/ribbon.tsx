@@ -2,6 +2,7 @@ import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react"
 import type { Slice } from "~/api/grid";
 import css from "./grid.module.css";
 import { runs, sliceWords } from "./slices";
+import colourCss from "./slices.module.css";
 
 interface RibbonProps {
   slices: Slice[];
@@ -52,7 +53,7 @@ export function Ribbon({ slices, count, seen, onGo }: RibbonProps) {
     >
       <svg viewBox={`0 0 1 ${Math.max(1, count)}`} preserveAspectRatio="none" aria-hidden="true">
         {colours.map(({ from, to, worst }) => (
-          <rect key={from} x={0} width={1} y={from - 1} height={to - from + 1} className={css[worst]} />
+          <rect key={from} x={0} width={1} y={from - 1} height={to - from + 1} className={colourCss[worst]} />
         ))}
       </svg>
       <span

@@ -90,7 +90,7 @@ export function JobsLine({ group }: { group: Schema<"JobGroup"> }) {
         <Pill status={state} />
       </span>
       <span className={css.age}>
-        <Time value={group.hour} />
+        <Time value={new Date(Math.min(ends.getTime(), Date.now())).toISOString()} />
       </span>
     </Link>
   );

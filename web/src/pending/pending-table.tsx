@@ -1,26 +1,26 @@
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useApp } from "~/api/app";
-import { type ItemRow, itemTitle } from "~/api/items";
+import { type ItemRow, isOpenItem, itemTitle } from "~/api/items";
+import { ItemLink } from "~/items/item-link";
+import { useOpenItem } from "~/items/open-item";
+import { useCommands } from "~/shell/commands";
 import { useListKeys } from "~/shell/list-keys";
 import { Button } from "~/ui/button";
 import { type Column, Table } from "~/ui/list";
 import { Pill } from "~/ui/pill";
 import { Time } from "~/ui/time";
-import { Why } from "~/why/why";
 import { keyOf, useWithGone } from "./gone";
 import css from "./pending.module.css";
-import { isOpen, Selection } from "./selection";
+import { Selection } from "./selection";
 
 /** Items with exactly the columns and actions of the Pending screens, in a job and over all jobs. */
 export function PendingTable({ rows }: { rows: ItemRow[] }) {
   const { pipelines } = useApp();
-  const navigate = useNavigate();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [why, setWhy] = useState<string>();
+  const { show, place } = useOpenItem();
   const { shown, isGone } = useWithGone(rows);
   const selected = shown.filter((row) => chosen.has(keyOf(row)) && !isGone(row));
-  const asked = shown.find((row) => keyOf(row) === why);
   const toggle = (row: ItemRow) => {
     const next = new Set(chosen);
     if (!next.delete(keyOf(row))) next.add(keyOf(row));
@@ -29,12 +29,18 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
   const keys = useListKeys({
     group: "Items",
     count: shown.length,
-    onOpen: (index) => {
-      const row = shown[index];
-      if (row) void navigate({ to: "/jobs/$jobId/items/$n", params: { jobId: row.jobId, n: row.id } });
-    },
+    onOpen: (index) => show(shown[index]),
     onSelect: (index) => shown[index] && toggle(shown[index]),
   });
+  useCommands([
+    {
+      id: "pending-why",
+      title: "Why it waits",
+      group: "Items",
+      keys: "w",
+      run: () => shown[keys.at] && show(shown[keys.at]),
+    },
+  ]);
   const columns: Column<ItemRow>[] = [
     {
       key: "select",
@@ -53,11 +59,7 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
       key: "id",
       title: "Item ID",
       number: true,
-      cell: (row) => (
-        <Link to="/jobs/$jobId/items/$n" params={{ jobId: row.jobId, n: row.id }}>
-          {row.id}
-        </Link>
-      ),
+      cell: (row) => <ItemLink place={row} />,
     },
     { key: "job", title: "Job ID", number: true, cell: (row) => row.jobId },
     {
@@ -88,8 +90,8 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
             <Link to="/jobs/$jobId" params={{ jobId: row.jobId }} aria-label={`Go to Job ${row.jobId}`}>
               Go to Job
             </Link>
-            {isOpen(row) && (
-              <Button look="plain" aria-label={`Why does item ${row.id} wait?`} onClick={() => setWhy(keyOf(row))}>
+            {isOpenItem(row) && (
+              <Button look="plain" aria-label={`Why does item ${row.id} wait?`} onClick={() => show(row)}>
                 Why?
               </Button>
             )}
@@ -99,20 +101,12 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
   ];
   return (
     <div className={css.pending}>
-      {asked && (
-        <div className={css.asked}>
-          <p className="muted">
-            Item {asked.id} of job {asked.jobId}
-          </p>
-          <Why jobId={asked.jobId} itemId={asked.id} />
-        </div>
-      )}
       <Table
         label="Pending items"
         columns={columns}
         rows={shown}
         rowKey={keyOf}
-        isSelected={(row) => chosen.has(keyOf(row))}
+        isSelected={(row) => chosen.has(keyOf(row)) || (row.id === place?.id && row.jobId === place.jobId)}
         rowProps={keys.rowProps}
       />
       <Selection rows={selected} onDone={() => setChosen(new Set())} />
@@ -126,7 +120,7 @@ function Status({ row, isGone }: { row: ItemRow; isGone: boolean }) {
   return (
     <span className={css.status}>
       <Pill status={row.status} />
-      {isOpen(row) && row.jobState === "PAUSED" && (
+      {isOpenItem(row) && row.jobState === "PAUSED" && (
         <span title="The job is paused">
           <Pill status="PAUSED" small />
         </span>

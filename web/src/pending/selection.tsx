@@ -1,12 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { queryClient } from "~/api/client";
-import { type ItemRow, reprocess, steerItems } from "~/api/items";
+import { type ItemRow, isOpenItem, reprocess, steerItems } from "~/api/items";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { plural } from "~/words";
 import css from "./pending.module.css";
-
-export const isOpen = (row: ItemRow) => row.status === "PENDING" || row.status === "PROCESSING";
 
 type Ended = "DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR";
 const ENDED: Ended[] = ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"];
@@ -22,8 +20,8 @@ async function runAgain(rows: ItemRow[], statuses: Ended[]): Promise<number> {
 
 /** "Reprocess selected", with the reason when it cannot help; for open items, what can be done with them. */
 export function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => void }) {
-  const ended = rows.filter((row) => !isOpen(row));
-  const open = rows.filter(isOpen);
+  const ended = rows.filter((row) => !isOpenItem(row));
+  const open = rows.filter(isOpenItem);
   const after = (words: string, undo?: () => Promise<unknown>) => {
     const reload = () => queryClient.invalidateQueries();
     const run = () => void undo?.().then(reload, (error: Error) => toast(error.message));

@@ -3,9 +3,10 @@ import { Plus } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { importLinks, newKey, saveLink } from "~/api/links";
 import { ProblemError } from "~/api/problem";
+import { trackJob } from "~/jobs/tracked";
 import { Button } from "~/ui/button";
 import { classes } from "~/ui/classes";
-import { plural, sentence } from "~/words";
+import { sentence } from "~/words";
 import css from "./box.module.css";
 import { intentOf, intentWords } from "./intent";
 import { isInField } from "./keys";
@@ -57,7 +58,7 @@ export function Box({ large }: { large?: boolean }) {
       }
       case "import": {
         const job = await importLinks(intent.urls);
-        toast(`${plural(intent.urls.length, "link")} are imported.`);
+        trackJob({ jobId: job.jobId, title: "Import", href: `/jobs/${job.jobId}`, noun: "link" });
         void navigate({ to: "/jobs/$jobId", params: { jobId: job.jobId } });
         break;
       }

@@ -6,6 +6,8 @@ import { Store, useStore } from "./store";
 export interface Command {
   id: string;
   title: string;
+  /** What it is, beside the title. */
+  detail?: string;
   /** "Go to", "Do", or the name of the page that it belongs to. */
   group: string;
   /** A key ("/"), keys in a row ("g h"), or with Ctrl or ⌘ ("mod+k"). */

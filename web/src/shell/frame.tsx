@@ -23,14 +23,11 @@ import { type Command, useCommands } from "./commands";
 import { useOutbox } from "./device";
 import { DropAnywhere } from "./drop";
 import css from "./frame.module.css";
-import { Help } from "./help";
 import { useKeys } from "./keys";
 import { LiveLine } from "./live-line";
 import { currentLook, setLook } from "./look";
-import { Palette } from "./palette";
 import { PANEL_SLOT } from "./panel";
 import { entriesFor, type RailEntry } from "./rail";
-import { SignInDialog } from "./sign-in-dialog";
 import { Toasts } from "./toasts";
 import { Tray } from "./tray";
 
@@ -40,10 +37,13 @@ type Open = "palette" | "help" | "more" | undefined;
 export function Frame({ rail }: { rail: RailEntry[] }) {
   const app = useApp();
   const navigate = useNavigate();
+  const { history } = useRouter();
   const [open, setOpen] = useState<Open>();
   const entries = useMemo(() => entriesFor(app, rail), [app, rail]);
   const close = () => setOpen(undefined);
-  const isHome = useRouterState({ select: (state) => state.location.pathname === "/" });
+  const later = useLater();
+  const here = useRouterState({ select: (state) => state.location.pathname });
+  const isHome = here === "/";
 
   useKeys();
   usePasteAnywhere();
@@ -143,19 +143,14 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
           <span>More</span>
         </button>
       </nav>
-      <Tray />
-      <Toasts />
+      <div className={css.corner}>
+        <Toasts />
+        <Tray here={here} onGo={(href) => history.push(href)} />
+      </div>
       <DropAnywhere />
-      <SignInDialog name={app.me.name} />
-      {open === "palette" && (
-        <Palette
-          onClose={close}
-          onText={(text) => {
-            fillBox(text);
-          }}
-        />
-      )}
-      {open === "help" && <Help onClose={close} />}
+      {later && <later.SignInDialog name={app.me.name} />}
+      {later && open === "palette" && <later.Palette onClose={close} onText={(text) => fillBox(text)} />}
+      {later && open === "help" && <later.Help onClose={close} />}
       {open === "more" && (
         <Dialog title="All pages" onClose={close}>
           <div className={css.more}>
@@ -168,6 +163,15 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
       )}
     </div>
   );
+}
+
+/** What is not needed for the first picture: it is loaded right after, and then opens at once. */
+function useLater() {
+  const [loaded, setLoaded] = useState<typeof import("./later")>();
+  useEffect(() => {
+    void import("./later").then(setLoaded);
+  }, []);
+  return loaded;
 }
 
 function RailLink({ entry, className, onClick }: { entry: RailEntry; className: string; onClick?: () => void }) {

@@ -1,6 +1,7 @@
 import { Search } from "lucide-react";
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { type Command, shownKeys, useAllCommands } from "./commands";
+import { useFound } from "./found";
 import { Keys } from "./help";
 import { intentOf, intentWords } from "./intent";
 import css from "./palette.module.css";
@@ -36,18 +37,20 @@ export function Palette({ onClose, onText }: { onClose: () => void; onText: (tex
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const commands = useAllCommands();
-  const shown = useMemo(() => {
+  const things = useFound(typed);
+  const known = useMemo(() => {
     const matching = found(commands, typed);
     const intent = intentOf(typed);
     if (intent.kind === "nothing") return matching;
     const own: Command = {
       id: "text",
-      title: intentWords(intent).replace("Enter ", ""),
+      title: intentWords(intent).replace(/^Enter (.)/, (_, first: string) => first.toUpperCase()),
       group: "This text",
       run: () => onText(typed),
     };
     return intent.kind === "search" ? [...matching, own] : [own, ...matching];
   }, [commands, typed, onText]);
+  const shown = [...known, ...things]; // last, because they come later: what Enter does is not changed by them
 
   useEffect(() => {
     dialog.current?.showModal();
@@ -111,7 +114,8 @@ export function Palette({ onClose, onText }: { onClose: () => void; onText: (tex
               }}
             >
               {command.icon && <command.icon aria-hidden="true" />}
-              <span>{command.title}</span>
+              <span className="cut">{command.title}</span>
+              {command.detail && <span className={css.detail}>{command.detail}</span>}
               {command.keys && (
                 <span className={css.keys} aria-hidden="true">
                   <Keys keys={shownKeys(command.keys)} />

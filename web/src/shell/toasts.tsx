@@ -1,3 +1,5 @@
+import { announced } from "./announce";
+import { useCommands } from "./commands";
 import { Store, useStore } from "./store";
 import css from "./toasts.module.css";
 
@@ -20,23 +22,24 @@ export function toast(text: string, action?: Toast["action"], stays = false): vo
   if (!stays) setTimeout(() => toasts.update((shown) => shown.filter((each) => each.key !== key)), LASTS_MS);
 }
 
+function act({ key, action }: Toast & { key: number }): void {
+  toasts.update((all) => all.filter((each) => each.key !== key));
+  action?.run();
+}
+
 export function Toasts() {
   const shown = useStore(toasts);
+  const undone = shown.findLast(({ action }) => action?.label === "Undo");
+  useCommands(undone ? [{ id: "undo", title: "Undo", group: "Do", keys: "u", run: () => act(undone) }] : []);
   return (
     <div className={css.toasts} role="status" aria-live="polite">
-      {shown.map(({ key, text, action }) => (
-        <div key={key} className={css.toast}>
-          <span className={css.text}>{text}</span>
-          {action && (
-            <button
-              type="button"
-              className={css.action}
-              onClick={() => {
-                toasts.update((all) => all.filter((each) => each.key !== key));
-                action.run();
-              }}
-            >
-              {action.label}
+      <span className="only-heard">{useStore(announced)}</span>
+      {shown.map((each) => (
+        <div key={each.key} className={css.toast}>
+          <span className={css.text}>{each.text}</span>
+          {each.action && (
+            <button type="button" className={css.action} onClick={() => act(each)}>
+              {each.action.label}
             </button>
           )}
         </div>

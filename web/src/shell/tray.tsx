@@ -1,4 +1,5 @@
 import { X } from "lucide-react";
+import type { MouseEvent } from "react";
 import { Button } from "~/ui/button";
 import { plural } from "~/words";
 import { Store, useStore } from "./store";
@@ -18,6 +19,8 @@ export interface Activity {
   isDone?: boolean;
   /** Give it up; without, it only leaves the list. */
   onCancel?: () => void;
+  /** It has left the list. */
+  onRemove?: () => void;
 }
 
 const LASTS_MS = 6000;
@@ -42,10 +45,32 @@ export function useActivities(): Activity[] {
   return useStore(activities);
 }
 
-export function Tray() {
-  const shown = useActivities();
+/** A press that opens no other tab or window. */
+function isPlain(event: MouseEvent): boolean {
+  return event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+}
+
+function remove({ id, onRemove }: Activity): void {
+  dropActivity(id);
+  onRemove?.();
+}
+
+interface TrayProps {
+  /** The page where one is: its own activity is not shown. */
+  here?: string;
+  /** Go to a page without loading the app again, which would interrupt uploads. */
+  onGo?: (href: string) => void;
+}
+
+export function Tray({ here, onGo }: TrayProps) {
+  const shown = useActivities().filter(({ href }) => href === undefined || href !== here);
   if (shown.length === 0) return null;
   const running = shown.filter((each) => !each.isOver).length;
+  const goTo = (event: MouseEvent, href: string) => {
+    if (!onGo) return;
+    event.preventDefault();
+    onGo(href);
+  };
   return (
     <section aria-label="Activities in the background">
       <details className={css.tray} open>
@@ -53,12 +78,18 @@ export function Tray() {
         <ul className={css.list} aria-label="Activities">
           {shown.map((each) => (
             <li key={each.id} className={css.activity}>
-              {each.href ? <a href={each.href}>{each.title}</a> : <span>{each.title}</span>}
+              {each.href ? (
+                <a href={each.href} onClick={(event) => isPlain(event) && goTo(event, each.href!)}>
+                  {each.title}
+                </a>
+              ) : (
+                <span>{each.title}</span>
+              )}
               <Button
                 look="plain"
                 icon
-                aria-label={each.isOver ? `Remove ${each.title}` : `Cancel ${each.title}`}
-                onClick={() => (each.onCancel ? each.onCancel() : dropActivity(each.id))}
+                aria-label={each.onCancel && !each.isOver ? `Cancel ${each.title}` : `Remove ${each.title}`}
+                onClick={() => (each.onCancel ? each.onCancel() : remove(each))}
               >
                 <X />
               </Button>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { api, queryClient, take } from "~/api/client";
 import { whyQuery } from "~/api/why";
+import { useCommands } from "~/shell/commands";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { SignalDialog } from "./signal-dialog";
@@ -38,6 +39,10 @@ export function Why({ jobId, itemId }: WhyProps) {
   const [first, ...rest] = why?.reasons ?? [];
   const hasWaited = useRef(false);
   if (first) hasWaited.current = true;
+  const section = useRef<HTMLElement>(null);
+  useCommands(
+    first ? [{ id: "why", title: "Why it waits", group: "Do", keys: "w", run: () => tellAll(section.current) }] : [],
+  );
   if (!why || !first) {
     // What has waited leaves its line: the page does not move when the work ends.
     return hasWaited.current ? (
@@ -47,7 +52,7 @@ export function Why({ jobId, itemId }: WhyProps) {
     ) : null;
   }
   return (
-    <section className={css.why} aria-label="Why it waits">
+    <section ref={section} tabIndex={-1} className={css.why} aria-label="Why it waits">
       <ReasonLine reason={first} at={why.at} jobId={jobId} itemId={itemId} isFirst />
       {rest.length > 0 && (
         <details>
@@ -64,6 +69,12 @@ export function Why({ jobId, itemId }: WhyProps) {
       )}
     </section>
   );
+}
+
+/** All reasons are shown, and the focus is on them. */
+function tellAll(section: HTMLElement | null): void {
+  section?.querySelector("details")?.setAttribute("open", "");
+  section?.focus();
 }
 
 interface LineProps extends WhyProps {
@@ -94,16 +105,18 @@ function ReasonLine({ reason, at, jobId, itemId, isFirst }: LineProps) {
         )}
       </p>
       {command && <code>{command}</code>}
-      {reason.actions.map((action) => (
-        <Button
-          key={action}
-          busy={act.isPending && act.variables === action}
-          look={action.startsWith("cancel") ? "plain" : "normal"}
-          onClick={() => (action === "send_signal" ? setAsksSignal(true) : act.mutate(action))}
-        >
-          {ACTIONS[action]}
-        </Button>
-      ))}
+      <span className={css.actions}>
+        {reason.actions.map((action) => (
+          <Button
+            key={action}
+            busy={act.isPending && act.variables === action}
+            look={action.startsWith("cancel") ? "plain" : "normal"}
+            onClick={() => (action === "send_signal" ? setAsksSignal(true) : act.mutate(action))}
+          >
+            {ACTIONS[action]}
+          </Button>
+        ))}
+      </span>
       {asksSignal && <SignalDialog facts={reason.facts} onClose={() => setAsksSignal(false)} />}
     </div>
   );

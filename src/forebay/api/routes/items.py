@@ -60,6 +60,10 @@ async def list_items(
     size: PageSize,
     statuses: Statuses = None,
     status: Annotated[str | None, Query(description="the same as `statuses`", max_length=200)] = None,
+    step: Annotated[
+        str | None,
+        Query(max_length=63, description="only items that wait, run or have ended without success in this step"),
+    ] = None,
     after: After = None,
     sort: Annotated[str, Query(pattern="^number$", description="items are in the order of submission")] = "number",
 ) -> ItemPage:
@@ -69,9 +73,22 @@ async def list_items(
     start = 0 if after is None else paging.decode(after, paging.small)[0]
     async with pools.of(who) as conn:
         await find_job(conn, job_id)
-        rows, more = await lists.items(conn, job_id, start, chosen(statuses or status), size)
+        if step is None:
+            rows, more = await lists.items(conn, job_id, start, chosen(statuses or status), size)
+        else:
+            rows, more = await _items_at(conn, job_id, step, start, chosen(statuses or status), size)
     paging.tell("items", [row["n"] for row in rows], more)
     return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(more))
+
+
+async def _items_at(
+    conn: Connection, job_id: int, step: str, start: int, statuses: list[str] | None, size: int
+) -> tuple[list[asyncpg.Record], int | None]:
+    try:
+        rows, more = await lists.items_at_step(conn, job_id, step, start, size)
+    except NotFoundError as error:
+        raise Problem(422, error.reason, field="query.step") from error
+    return [row for row in rows if statuses is None or row["status"] in statuses], more
 
 
 def chosen(statuses: str | None) -> list[str] | None:

@@ -9,6 +9,8 @@ from pydantic_core import from_json
 
 from forebay.db.calls import fetch, fetch_value
 from forebay.engine.db.sql import load
+from forebay.engine.db.why import MOST_RUNS
+from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 # Full items vary in size: after the first page, as many are fetched at a time as fit into this.
 _FIRST_PAGE, _MOST_ROWS, _PAGE_BYTES = 100, 5000, 4 << 20
+_MOST_FAILED = 20_000  # failed items that are read for a page of those of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,20 @@ async def items(
     (found,) = await fetch(
         conn, "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
     )
+    return await _show(conn, [job_id] * len(found["ns"]), found["ns"]), found["next_after"]
+
+
+async def items_at_step(
+    conn: Connection, job_id: int, step: str, after: int, size: int
+) -> tuple[list[asyncpg.Record], int | None]:
+    """Items of a job that wait or run in a step, or have ended there without being done; otherwise as `items()`.
+
+    Raises:
+        NotFoundError: The items of the job do not have this step.
+    """
+    (found,) = await fetch(conn, load("list_items_at_step"), job_id, step, after, size, MOST_RUNS, _MOST_FAILED)
+    if not found["has_step"]:
+        raise NotFoundError("step", f"the items of job {job_id} have no step {step!r}")
     return await _show(conn, [job_id] * len(found["ns"]), found["ns"]), found["next_after"]
 
 

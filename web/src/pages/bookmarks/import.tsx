@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ChangeEvent, type DragEvent, useRef, useState } from "react";
 import { importFile, previewFile } from "~/api/links";
 import { bytes, exact } from "~/format";
+import { trackJob } from "~/jobs/tracked";
 import { takeFiles } from "~/shell/handover";
 import { Page } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
@@ -74,7 +75,10 @@ function Preview({ file, onOther }: { file: File; onOther: () => void }) {
   });
   const start = useMutation({
     mutationFn: () => importFile(file),
-    onSuccess: ({ jobId }) => void navigate({ to: "/jobs/$jobId", params: { jobId } }),
+    onSuccess: ({ jobId }) => {
+      trackJob({ jobId, title: `Import of ${file.name}`, href: `/jobs/${jobId}`, noun: "link" });
+      void navigate({ to: "/jobs/$jobId", params: { jobId } });
+    },
   });
   const found = preview.data;
   return (

@@ -60,3 +60,8 @@ export const rail: RailEntry[] = [
     isMain: true,
   },
 ];
+
+export const things = {
+  bookmark: (id: string) => `/bookmarks/${id}`,
+  tag: (tag: string) => `/bookmarks?tag=${encodeURIComponent(JSON.stringify([tag]))}`,
+};

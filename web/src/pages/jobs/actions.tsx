@@ -6,6 +6,7 @@ import { api, queryClient, take } from "~/api/client";
 import { reprocess } from "~/api/items";
 import { isOpen, type Job, useSteerJob } from "~/api/jobs";
 import { partsOf } from "~/jobs/parts";
+import { trackJob } from "~/jobs/tracked";
 import { useCommands } from "~/shell/commands";
 import { toast } from "~/shell/toasts";
 import { Button, buttonClass } from "~/ui/button";
@@ -187,6 +188,7 @@ function AgainDialog({ job, noun, onClose }: AskProps) {
     onSuccess: ({ items }) => {
       onClose();
       toast(`${plural(items, noun)} run${items === 1 ? "s" : ""} again.`);
+      trackJob({ jobId: job.id, title: `Job ${job.id} runs again`, href: `/jobs/${job.id}`, noun });
       void queryClient.invalidateQueries();
     },
   });

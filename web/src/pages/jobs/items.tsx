@@ -1,9 +1,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ITEM_STATUSES, type ItemRow, itemsQuery, itemTitle, OPEN_STATUSES } from "~/api/items";
+import { ItemLink } from "~/items/item-link";
+import { OpenItem } from "~/items/item-panel";
+import { useOpenItem } from "~/items/open-item";
 import { PendingTable } from "~/pending/pending-table";
 import { useListKeys } from "~/shell/list-keys";
 import { Loaded } from "~/shell/trouble";
+import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
 import { type Column, Table } from "~/ui/list";
 import { More } from "~/ui/more";
@@ -21,11 +25,7 @@ const COLUMNS: Column<ItemRow>[] = [
     key: "id",
     title: "Item",
     number: true,
-    cell: (row) => (
-      <Link to="/jobs/$jobId/items/$n" params={{ jobId: row.jobId, n: row.id }}>
-        {row.id}
-      </Link>
-    ),
+    cell: (row) => <ItemLink place={row} />,
   },
   { key: "title", title: "Title", isClear: true, cell: (row) => <span className="cut">{itemTitle(row)}</span> },
   { key: "status", title: "Status", isClear: true, cell: (row) => <Pill status={row.status} /> },
@@ -48,12 +48,14 @@ interface ItemsProps {
 
 /** The items of a job, of all statuses or the chosen ones. */
 export function Items({ jobId, isPending = false }: ItemsProps) {
-  const { status = isPending ? [...OPEN_STATUSES] : [] } = route.useSearch();
+  const { status = isPending ? [...OPEN_STATUSES] : [], step: named } = route.useSearch();
+  const step = isPending ? undefined : named;
   const navigate = useNavigate({ from: "/jobs/$jobId" });
-  const query = useInfiniteQuery(itemsQuery(jobId, status));
+  const query = useInfiniteQuery(itemsQuery(jobId, status, step));
   const rows = query.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <div className={css.section}>
+      {step && <AtStep step={step} />}
       <Chips
         label="Status"
         chosen={status}
@@ -80,7 +82,15 @@ export function Items({ jobId, isPending = false }: ItemsProps) {
             )
           ) : query.hasNextPage ? null : (
             <Empty
-              title={isPending ? "Nothing is open" : status.length > 0 ? "No item has this status" : "No items yet"}
+              title={
+                isPending
+                  ? "Nothing is open"
+                  : step
+                    ? `No item waits, runs or has failed in ${step}`
+                    : status.length > 0
+                      ? "No item has this status"
+                      : "No items yet"
+              }
             />
           )
         }
@@ -90,19 +100,44 @@ export function Items({ jobId, isPending = false }: ItemsProps) {
         isLoading={query.isFetchingNextPage}
         onMore={() => void query.fetchNextPage()}
       />
+      <OpenItem />
     </div>
   );
 }
 
+/** Which step the items are at, and what else there is to know about it. */
+function AtStep({ step }: { step: string }) {
+  const navigate = useNavigate({ from: "/jobs/$jobId" });
+  return (
+    <p className="row">
+      <span>
+        Items that wait or run in <strong>{step}</strong>, or have failed there.
+      </span>
+      <Button onClick={() => void navigate({ search: (now) => ({ ...now, step: undefined }), replace: true })}>
+        All items
+      </Button>
+      <Link to="/ops/attempts" search={{ step }}>
+        Attempts of {step}
+      </Link>
+    </p>
+  );
+}
+
 function ItemTable({ rows }: { rows: ItemRow[] }) {
-  const navigate = useNavigate();
+  const { show, place } = useOpenItem();
   const keys = useListKeys({
     group: "Items",
     count: rows.length,
-    onOpen: (index) => {
-      const row = rows[index];
-      if (row) void navigate({ to: "/jobs/$jobId/items/$n", params: { jobId: row.jobId, n: row.id } });
-    },
+    onOpen: (index) => show(rows[index]),
   });
-  return <Table label="Items" columns={COLUMNS} rows={rows} rowKey={(row) => row.id} rowProps={keys.rowProps} />;
+  return (
+    <Table
+      label="Items"
+      columns={COLUMNS}
+      rows={rows}
+      rowKey={(row) => row.id}
+      isSelected={(row) => row.id === place?.id}
+      rowProps={keys.rowProps}
+    />
+  );
 }

@@ -10,6 +10,7 @@ import { RibbonBar } from "~/graph/ribbon-bar";
 import { jobTitle } from "~/jobs/job-line";
 import { type JobTab, partsOf } from "~/jobs/parts";
 import { useTopics } from "~/live";
+import { useAnnounced } from "~/shell/announce";
 import { useCommands } from "~/shell/commands";
 import { Page } from "~/shell/page";
 import { Loaded } from "~/shell/trouble";
@@ -19,7 +20,7 @@ import { Skeleton } from "~/ui/skeleton";
 import { Tabs } from "~/ui/tabs";
 import { Time } from "~/ui/time";
 import { Why } from "~/why/why";
-import { plural } from "~/words";
+import { plural, statusWord } from "~/words";
 import { JobActions } from "./actions";
 import { Items } from "./items";
 import css from "./jobs.module.css";
@@ -95,6 +96,7 @@ function ShownJob({ job }: { job: Job }) {
     })),
   );
   const title = jobTitle(job, pipeline.title);
+  useAnnounced(`${title}: ${progressWords(job)}`);
   return (
     <Page
       title={title}
@@ -131,6 +133,14 @@ function ShownJob({ job }: { job: Job }) {
       </Tabs>
     </Page>
   );
+}
+
+/** How far it is, for a screen reader. */
+function progressWords(job: Job): string {
+  const { total, pending, error } = job.counters;
+  const failed = error > 0 ? `, ${exact(error)} failed` : "";
+  if (!isOpen(job)) return `${statusWord(job.state)}${failed}`;
+  return `${total > 0 ? Math.floor((100 * (total - pending)) / total) : 0} percent${failed}`;
 }
 
 const LARGE = 1000; // items: where in the job something happens matters more than how much

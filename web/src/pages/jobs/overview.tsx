@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useApp } from "~/api/app";
 import type { Schema } from "~/api/client";
 import { type LetterGroup, lettersSummaryQuery } from "~/api/dead-letters";
@@ -7,7 +8,7 @@ import type { Job } from "~/api/jobs";
 import { auditQuery, ofJob } from "~/api/record";
 import { graphQuery } from "~/api/why";
 import { exact } from "~/format";
-import { StepGraph } from "~/graph/step-graph";
+import { type StepCounts, StepGraph } from "~/graph/step-graph";
 import { Loaded } from "~/shell/trouble";
 import { Facts } from "~/ui/facts";
 import { Section } from "~/ui/section";
@@ -22,7 +23,13 @@ export function Overview({ job }: { job: Job }) {
   return (
     <div className={css.section}>
       <Loaded query={graph} what="The steps" loading={<Skeleton height={104} />}>
-        {({ steps }) => <StepGraph label="Steps of the job" steps={steps} />}
+        {({ steps }) => (
+          <StepGraph
+            label="Steps of the job"
+            steps={steps}
+            link={(step, inside, className) => stepLink(job, step, inside, className)}
+          />
+        )}
       </Loaded>
       <Facts
         facts={[
@@ -44,6 +51,22 @@ export function Overview({ job }: { job: Job }) {
       )}
       <Happened job={job} />
     </div>
+  );
+}
+
+/** A step leads to the items that are there or have failed there; one that runs for the whole job has none. */
+function stepLink(job: Job, step: StepCounts, inside: ReactNode, className: string) {
+  if (step.afterAll) return <div className={className}>{inside}</div>;
+  return (
+    <Link
+      to="/jobs/$jobId"
+      params={{ jobId: job.id }}
+      search={{ tab: "items", step: step.name }}
+      className={className}
+      title={`Items in ${step.name}`}
+    >
+      {inside}
+    </Link>
   );
 }
 

@@ -14,7 +14,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/jobs/$jobId",
-    validateSearch: search({ tab: text, status: texts, q: text, sort: text, row: whole }),
+    validateSearch: search({ tab: text, status: texts, step: text, item: text, q: text, sort: text, row: whole }),
     component: lazyRouteComponent(() => import("./job")),
   }),
   createRoute({
@@ -28,3 +28,5 @@ export const routes = [
 export const rail: RailEntry[] = [
   { to: "/jobs", title: "Jobs", icon: ListChecks, key: "j", section: "work", isMain: true },
 ];
+
+export const things = { job: (id: string) => `/jobs/${id}` };

@@ -92,7 +92,7 @@ function Step({ step }: { step: StepController }) {
   return (
     <>
       <div className={css.head}>
-        <h2 className={opsCss.name}>
+        <h2 className="row">
           <Link to="/ops/pipelines/$name" params={{ name: step.pipeline }}>
             {title}, {step.step}
           </Link>

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useApp, useIsAdmin } from "~/api/app";
 import { ITEM_STATUSES, itemsQuery, OPEN_STATUSES, pendingQuery } from "~/api/items";
+import { OpenItem } from "~/items/item-panel";
 import { useTopics } from "~/live";
 import { PendingTable } from "~/pending/pending-table";
 import { Page } from "~/shell/page";
@@ -145,6 +146,7 @@ function Pending() {
         isLoading={query.isFetchingNextPage}
         onMore={() => void query.fetchNextPage()}
       />
+      <OpenItem />
     </Page>
   );
 }

@@ -8,7 +8,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/pending",
-    validateSearch: search({ status: texts, pipeline: text, job: text, from: text, to: text, owner: text }),
+    validateSearch: search({ status: texts, pipeline: text, job: text, from: text, to: text, owner: text, item: text }),
     component: lazyRouteComponent(() => import("./index")),
   }),
 ] as const;

@@ -1,12 +1,11 @@
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useApp } from "~/api/app";
-import { isOpen, type Job } from "~/api/jobs";
+import type { Job } from "~/api/jobs";
 import { type Export, exportLink, exportsQuery, startExport } from "~/api/sheets";
 import { bytes, duration, exact } from "~/format";
-import { onLive } from "~/live/apply";
+import { trackJob } from "~/jobs/tracked";
 import { toast } from "~/shell/toasts";
-import { type Activity, putActivity } from "~/shell/tray";
 import { Loaded } from "~/shell/trouble";
 import { Button, type Look } from "~/ui/button";
 import { Copy } from "~/ui/copy";
@@ -201,20 +200,12 @@ export function partWords(options: unknown): string {
   return said.filter(Boolean).join(", ");
 }
 
-/** The exports that were started here: they are in the tray, wherever one goes. */
-const started = new Map<string, Activity>();
-
 function track(exportId: string, jobId: string): void {
-  const activity = { id: `export-${exportId}`, title: "Export", href: `/sheets/${jobId}?tab=exports` };
-  started.set(exportId, activity);
-  putActivity(activity);
+  trackJob({
+    jobId: exportId,
+    title: "Export",
+    href: `/sheets/${jobId}?tab=exports`,
+    noun: "part",
+    done: "The file is ready.",
+  });
 }
-
-onLive("job", (_client, jobs: Job[]) => {
-  for (const job of jobs) {
-    const activity = started.get(job.id);
-    if (!activity || isOpen(job)) continue;
-    started.delete(job.id);
-    putActivity({ ...activity, isOver: true, detail: job.state === "DONE" ? "The file is ready." : "It failed." });
-  }
-});

@@ -64,3 +64,5 @@ export const jobParts: JobParts = {
   ],
   page: { label: "Sheet", to: (jobId) => `/sheets/${jobId}` },
 };
+
+export const things = { sheet: (id: string) => `/sheets/${id}` };
