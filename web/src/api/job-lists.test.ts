@@ -150,6 +150,16 @@ function named(entries: JobEntry[]) {
   return Object.fromEntries(contents);
 }
 
+test("of more jobs than are remembered, none is counted twice", () => {
+  const counting = list();
+  const jobs = Array.from({ length: 6000 }, (_, n) => job(n + 1));
+  const submitted = withCounted(countsOf([]), jobs, counting);
+  const ended = jobs.slice(0, 100).map((each) => ({ ...each, state: "DONE" as const, updatedAt: "1" }));
+  const { now } = withCounted(submitted.now, ended, counting);
+  const counted = Object.values(now.states).reduce((sum, jobsOfState) => sum + jobsOfState, 0);
+  expect([submitted.isUnsure, counted]).toEqual([true, 5000]);
+});
+
 test("after any events a list is what the server would answer, or is asked for", () => {
   let seed = 7;
   const random = (below: number) => {

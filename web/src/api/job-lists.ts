@@ -186,7 +186,9 @@ export function withCounted(counts: JobCounts, jobs: readonly Job[], list: ListO
   for (const job of jobs) {
     if (list.filter.userId !== "all" && job.owner !== list.me) continue;
     const before = list.counted.get(job.id);
-    const isNew = !before && (counts.lastId === null || isAbove(job.id, counts.lastId));
+    // When no more jobs can be remembered, one that is not known may have been counted.
+    const isFull = list.counted.size >= MOST_COUNTED;
+    const isNew = !before && !isFull && (counts.lastId === null || isAbove(job.id, counts.lastId));
     if ((!before && !isNew) || (before && before.updatedAt > job.updatedAt)) {
       isUnsure = true;
       continue;
