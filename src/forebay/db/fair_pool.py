@@ -23,6 +23,11 @@ _NOBODY = 0
 acting_for: ContextVar[int] = ContextVar("acting_for", default=_NOBODY)  # the owner whose task runs
 
 
+def act_for_all() -> None:
+    """Let the present task work for all owners, although a task of one of them has started it."""
+    acting_for.set(_NOBODY)
+
+
 class FairPool(MeasuredPool):
     """The connections of one worker."""
 
