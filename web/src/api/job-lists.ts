@@ -159,6 +159,7 @@ class Draft {
   private remove(at: number, name: string): void {
     this.rows[at]!.delete(name);
     this.isTouched[at] = true;
+    if (this.pages.at(-1)!.next !== null) this.isUnsure = true; // what was not loaded moves up
   }
 
   /** Into the page that it belongs to, if that is loaded. */
