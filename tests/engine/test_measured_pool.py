@@ -13,6 +13,8 @@ import pytest
 
 from forebay import Context, Pipeline
 from forebay.db.fair_pool import Gate, open_fair_pool
+from forebay.engine.limits.batching import RequestBatcher
+from forebay.engine.limits.limiters import RateLimiter
 from forebay.owner_turns import acting_for
 from forebay.testing import testbed
 
@@ -94,6 +96,34 @@ async def test_an_owner_with_a_connection_of_a_small_pool_is_not_stuck() -> None
     gate.leave(1)
     async with asyncio.timeout(60):
         await waits
+
+
+async def test_requests_of_limits_come_first_because_they_are_for_all_owners(dsn: str) -> None:
+    served: list[str] = []
+
+    async def lease(_: list[RateLimiter]) -> None:
+        async with pool.acquire():
+            served.append("limits")
+
+    async def ask() -> None:
+        acting_for.set(1)
+        async with pool.acquire():
+            served.append("owner")
+
+    async def start_limited() -> None:
+        acting_for.set(1)
+        batcher.queue(RateLimiter("calls", "", 1.0, keyed=False))
+
+    async with await open_fair_pool(dsn, size=1, name="test", prepared=True, timeout=60) as pool:
+        batcher = RequestBatcher(lease)
+        conn = await pool.acquire()
+        asked = [asyncio.create_task(each) for each in (ask(), ask(), ask(), start_limited())]
+        await asyncio.wait(asked[-1:])
+        await asyncio.sleep(0)
+        await pool.release(conn)
+        await asyncio.wait(asked)
+        await batcher.wait_until_idle()
+    assert served == ["limits", "owner", "owner", "owner"]
 
 
 async def test_a_task_waits_for_connections_in_the_line_of_its_owner(dsn: str) -> None:

@@ -15,6 +15,9 @@ export type PendingFilter = Omit<NonNullable<paths["/api/pending"]["get"]["param
 export const OPEN_STATUSES = ["PENDING", "PROCESSING"] as const;
 export const ITEM_STATUSES = ["PROCESSING", "PENDING", "ERROR", "NOT_FOUND", "SKIPPED", "DONE"] as const;
 
+const OF_JOB: ReadonlySet<unknown> = new Set(["item", "items", "graph", "why"]);
+const LARGE_JOB = 5000; // items, as the API has it
+
 export function isOpenItem({ status }: { status: ItemStatus }): boolean {
   return status === "PENDING" || status === "PROCESSING";
 }
@@ -105,6 +108,18 @@ onLive("item", (client, items: { jobId: string; id: string }[]) => {
 });
 onLive("digest", (client, digests: { jobId: string }[]) => {
   for (const jobId of new Set(digests.map((each) => each.jobId))) stale(client, jobId);
+});
+
+// A job that is paused, continued, or run again changes what its items wait for without an event of an item. Of a large job,
+// a digest tells that as well, and more rarely.
+onLive("job", (client, jobs: { id: string; counters: { total: number } }[]) => {
+  const cached = client.getQueryCache().findAll({ predicate: ({ queryKey }) => OF_JOB.has(queryKey[0]) });
+  const known = new Set(cached.map(({ queryKey }) => queryKey[1]));
+  for (const { id, counters } of jobs) {
+    if (!known.has(id) || counters.total > LARGE_JOB) continue;
+    refreshSoon(client, ["item", id]);
+    stale(client, id);
+  }
 });
 
 function stale(client: QueryClient, jobId: string): void {

@@ -150,6 +150,25 @@ function named(entries: JobEntry[]) {
   return Object.fromEntries(contents);
 }
 
+test("where a job leaves a list of which not all is loaded, others take its place", () => {
+  const running = [9, 8].map((id) => job(id, { state: "RUNNING" }));
+  const ended = job(9, { state: "DONE", updatedAt: "1" });
+  const all = withJobs([page(running)], [ended], list({ state: "RUNNING" }));
+  const some = withJobs([page(running, "more")], [ended], list({ state: "RUNNING" }));
+  expect([idsOf(all.now), idsOf(some.now)]).toEqual([[["8"]], [["8"]]]);
+  expect([all.isUnsure, some.isUnsure]).toEqual([false, true]);
+});
+
+test("of more jobs than are remembered, none is counted twice", () => {
+  const counting = list();
+  const jobs = Array.from({ length: 6000 }, (_, n) => job(n + 1));
+  const submitted = withCounted(countsOf([]), jobs, counting);
+  const ended = jobs.slice(0, 100).map((each) => ({ ...each, state: "DONE" as const, updatedAt: "1" }));
+  const { now } = withCounted(submitted.now, ended, counting);
+  const counted = Object.values(now.states).reduce((sum, jobsOfState) => sum + jobsOfState, 0);
+  expect([submitted.isUnsure, counted]).toEqual([true, 5000]);
+});
+
 test("after any events a list is what the server would answer, or is asked for", () => {
   let seed = 7;
   const random = (below: number) => {

@@ -159,6 +159,7 @@ class Draft {
   private remove(at: number, name: string): void {
     this.rows[at]!.delete(name);
     this.isTouched[at] = true;
+    if (this.pages.at(-1)!.next !== null) this.isUnsure = true; // what was not loaded moves up
   }
 
   /** Into the page that it belongs to, if that is loaded. */
@@ -186,7 +187,9 @@ export function withCounted(counts: JobCounts, jobs: readonly Job[], list: ListO
   for (const job of jobs) {
     if (list.filter.userId !== "all" && job.owner !== list.me) continue;
     const before = list.counted.get(job.id);
-    const isNew = !before && (counts.lastId === null || isAbove(job.id, counts.lastId));
+    // When no more jobs can be remembered, one that is not known may have been counted.
+    const isFull = list.counted.size >= MOST_COUNTED;
+    const isNew = !before && !isFull && (counts.lastId === null || isAbove(job.id, counts.lastId));
     if ((!before && !isNew) || (before && before.updatedAt > job.updatedAt)) {
       isUnsure = true;
       continue;

@@ -87,7 +87,7 @@ export function countsOf(job: Job): Counts {
 }
 
 function knownJob(client: QueryClient, id: string): Job | undefined {
-  const lists = jobLists(client).map((query) => query.state.data as Cached);
+  const lists = answered(jobLists(client)).map((query) => query.state.data as Cached);
   const listed = lists.flatMap((data) =>
     "jobs" in data
       ? data.jobs
@@ -155,36 +155,51 @@ function write(client: QueryClient, query: Query, now: unknown): void {
 }
 
 function jobLists(client: QueryClient): Query[] {
-  const lists = client.getQueryCache().findAll({ queryKey: ["jobs"] });
+  return client.getQueryCache().findAll({ queryKey: ["jobs"] });
+}
+
+function answered(lists: Query[]): Query[] {
   return lists.filter((query) => query.state.data !== undefined);
+}
+
+/** Whether an answer is under way, also the first one: it may be older than an event. */
+function isAsked(query: Query): boolean {
+  return query.state.fetchStatus === "fetching";
 }
 
 /** Put jobs wherever they are cached. */
 function putJobs(client: QueryClient, jobs: Job[]): void {
   const me = client.getQueryData<{ me: { name: string } }>(["app"])?.me.name;
-  for (const query of jobLists(client)) {
+  const lists = jobLists(client);
+  const old = new Set(lists.filter(isAsked));
+  for (const query of answered(lists)) {
     const { now, isUnsure } = changed(query.state.data as Cached, jobs, listOf(query, me));
     write(client, query, now);
-    // An answer that is under way may be older than the event.
-    if (isUnsure || query.state.fetchStatus === "fetching") refreshRarely(client, query.queryKey);
+    if (isUnsure) old.add(query);
   }
-  for (const job of jobs) {
-    const query = client.getQueryCache().find<Job>({ queryKey: ["job", job.id] });
-    const before = query?.state.data;
-    if (!query || !before) continue;
-    if (before.updatedAt <= job.updatedAt) write(client, query as unknown as Query, { ...before, ...job });
-    // An answer may be newer than an event; but of two changes the one that began first may be committed last.
-    else refreshSoon(client, ["job", job.id]);
-  }
+  for (const query of old) refreshRarely(client, query.queryKey);
+  for (const job of jobs) putJob(client, job);
+}
+
+/** Put a job where it is cached by itself. */
+function putJob(client: QueryClient, job: Job): void {
+  const query = client.getQueryCache().find({ queryKey: ["job", job.id] });
+  if (!query) return;
+  const before = query.state.data as Job | undefined;
+  // An answer may be newer than an event; but of two changes the one that began first may be committed last.
+  const isOlder = before !== undefined && before.updatedAt > job.updatedAt;
+  if (before && !isOlder) write(client, query, { ...before, ...job });
+  if (isOlder || isAsked(query)) refreshSoon(client, query.queryKey);
 }
 
 onLive("job", putJobs);
 onLive("gone", (client, gone: { id: string }[]) => {
   const ids = new Set(gone.map(({ id }) => id));
-  for (const query of jobLists(client)) {
+  const lists = jobLists(client);
+  for (const query of answered(lists)) {
     const data = query.state.data as Cached;
     if ("pages" in data) write(client, query, { ...data, pages: withoutJobs(data.pages, ids) });
     else if ("jobs" in data) write(client, query, { ...data, jobs: data.jobs.filter((job) => !ids.has(job.id)) });
-    refreshRarely(client, query.queryKey);
   }
+  for (const query of lists) refreshRarely(client, query.queryKey);
 });

@@ -31,6 +31,28 @@ test("a slow answer arrives although events come faster, and what has changed me
   stop();
 });
 
+test("what changes before the first answer has come is asked for after it", async () => {
+  for (const ask of [refreshSoon, refreshRarely]) {
+    const client = new QueryClient();
+    let state = "old";
+    const seen: unknown[] = [];
+    const observer = new QueryObserver(client, {
+      queryKey: ["first"],
+      queryFn: () => {
+        const answer = state;
+        return new Promise((resolve) => setTimeout(() => resolve(answer), 3000));
+      },
+    });
+    const stop = observer.subscribe(({ data }) => seen.push(data));
+    await vi.advanceTimersByTimeAsync(500);
+    state = "new";
+    ask(client, ["first"]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(seen.at(-1)).toBe("new");
+    stop();
+  }
+});
+
 test("a burst is asked for at once and once more", async () => {
   const client = new QueryClient();
   const asked = vi.spyOn(client, "invalidateQueries");

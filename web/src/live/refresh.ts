@@ -42,13 +42,19 @@ async function refresh(
   const first = pauseMs(0);
   if (first > 0) await wait(first);
   for (let round = 1; running.again; round++) {
-    running.again = false;
+    running.again = hasNoAnswer(client, which);
     const pause = wait(pauseMs(round));
     const refetchType = document.hidden ? "none" : "active";
     await Promise.race([client.invalidateQueries({ ...which, refetchType }), wait(LONGEST_MS)]);
     await pause;
   }
   asked.delete(name);
+}
+
+/** Whether the first answer is under way: it may be older than the event, and invalidateQueries only waits for it. */
+function hasNoAnswer(client: QueryClient, which: InvalidateQueryFilters): boolean {
+  const asking = client.getQueryCache().findAll({ ...which, fetchStatus: "fetching" });
+  return asking.some((query) => query.state.data === undefined);
 }
 
 function wait(ms: number): Promise<void> {

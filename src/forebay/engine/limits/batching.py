@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from forebay.db.fair_pool import act_for_all
 from forebay.engine.limits.limiters import RateLimiter, SlotLimiter
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class RequestBatcher(Generic[L]):
             await asyncio.wait({self._task})
 
     async def _run(self) -> None:
+        act_for_all()
         try:
             while self._queue:
                 limiters = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]

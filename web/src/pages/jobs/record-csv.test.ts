@@ -18,4 +18,17 @@ describe("the record as a table", () => {
       "2026-01-01T12:00:02Z,action,ann,pause,,,,",
     ]);
   });
+
+  it.each([
+    ["-1+cmd", "'-1+cmd"],
+    ["'=cmd", "''=cmd"],
+    ["\uff1dcmd", "'\uff1dcmd"],
+    ["not found;=cmd", "not found;'=cmd"],
+    ["not found\t@cmd", "not found\t'@cmd"],
+    ["a = b; c", "a = b; c"],
+  ])("escapes what a spreadsheet would run, as exports do: %j", (reason, shown) => {
+    const row = { endedAt: "2026-01-01T12:00:01Z", worker: "w", step: "s", itemId: "7", attempt: 1, outcome: "ERROR" };
+    const found = recordCsv({ audit: [], attempts: [{ ...row, reason }] as unknown as Schema<"Attempt">[] });
+    expect(found.split("\r\n")[1]!.split(",").at(-1)).toBe(shown);
+  });
 });

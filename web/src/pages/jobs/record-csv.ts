@@ -33,8 +33,11 @@ export function recordCsv({ audit, attempts }: JobRecord): string {
   return [HEADER, ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
 }
 
-/** A cell, quoted where it must be; what a spreadsheet would run as a formula is escaped. */
+const FORMULA = /^'*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
+const INNER_FORMULA = /([;\t])('*[=+\-@\uff1d\uff0b\uff0d\uff20])/g; // where some split cells
+
+/** A cell, quoted where it must be; what a spreadsheet would run as a formula is escaped, as the API does in exports. */
 function cell(text: string): string {
-  const harmless = /^[=+@\t\r-]/.test(text) ? `'${text}` : text;
+  const harmless = text.replace(INNER_FORMULA, "$1'$2").replace(FORMULA, "'$&");
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
