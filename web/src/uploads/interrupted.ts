@@ -7,8 +7,8 @@ import { PATH } from "./upload";
 /** Uploads that a reload has interrupted, in the tray: they go on when their file is chosen again. Those that are complete,
  * or were given up, are forgotten: the last answer may have been lost with the page. */
 export async function showInterrupted(): Promise<void> {
-  for (const { id, jobId, name, size } of begun()) {
-    const sent = await offsetOf(PATH, id);
+  for (const { id, jobId, name, size, sent: known } of begun()) {
+    const sent = await offsetOf(PATH, id).catch(() => known); // without an answer, as this device knows
     if (sent === undefined || sent >= size) {
       forget(id);
       continue;
