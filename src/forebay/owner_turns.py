@@ -18,6 +18,11 @@ NOBODY = 0
 acting_for: ContextVar[int] = ContextVar("acting_for", default=NOBODY)  # the owner whose task runs
 
 
+def act_for_all() -> None:
+    """Let the present task work for all owners, although a task of one of them has started it."""
+    acting_for.set(NOBODY)
+
+
 class WaitingLines:
     """Those who wait: owners go round, and the tasks of each are in order. What a worker does for all comes first."""
 

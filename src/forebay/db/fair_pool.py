@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 _RECENT_S = 1.0  # seconds after its last statement for which an owner uses the pool
 
 
-def act_for_all() -> None:
-    """Let the present task work for all owners, although a task of one of them has started it."""
-    acting_for.set(_NOBODY)
-
-
 class FairPool(MeasuredPool):
     """The connections of one worker."""
 

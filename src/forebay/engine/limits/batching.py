@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from forebay.db.fair_pool import act_for_all
 from forebay.engine.limits.limiters import RateLimiter, SlotLimiter
+from forebay.owner_turns import act_for_all
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
