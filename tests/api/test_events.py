@@ -453,6 +453,8 @@ def test_what_was_read_by_catching_up_does_not_come_twice() -> None:
     assert subscriber.take() == b""
     subscriber.offer(event(1, at=NOW + timedelta(microseconds=1)))
     assert subscriber.take()
+    subscriber.offer(event(1, data=b"another change at the same time"))
+    assert subscriber.take()
 
 
 @pytest.mark.parametrize(("count", "size"), [(MOST_WAITING + 1, 2), (20, 100_000)])

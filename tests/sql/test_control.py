@@ -182,7 +182,7 @@ async def test_a_worker_that_gives_up_ends_the_cancelled_job(db: Db) -> None:
     await do(db, "cancel", job)
     await db.settle(leases, "CANCELLED", ends_item=True)
     assert await db.counters(job) == (0, 2, 0, 0)
-    assert (await db.job(job))["finished_at"] == db.now
+    assert (await db.job(job))["finished_at"] == db.now + timedelta(microseconds=1)  # after the cancel
 
 
 async def test_a_large_cancelled_job_is_reaped_in_pieces(db: Db) -> None:
@@ -530,7 +530,7 @@ async def test_a_paused_item_can_be_cancelled(db: Db) -> None:
     await do(db, "pause_item", job, 1)
     assert await do(db, "cancel_item", job, 1) is True
     assert await db.runs("scheduled") == []
-    assert (await db.job(job))["finished_at"] == db.now
+    assert (await db.job(job))["finished_at"] == db.now + timedelta(microseconds=1)  # after the pause
 
 
 # -- queues and owners ------------------------------------------------------------------------------------------------

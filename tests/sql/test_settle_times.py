@@ -67,3 +67,15 @@ async def test_the_item_of_two_steps_that_end_at_the_same_time_keeps_the_later_t
     db.now -= timedelta(seconds=5)
     await db.settle(second)
     assert (await db.item(job))["updated_at"] == later + _NEXT
+
+
+async def test_two_changes_of_a_job_have_different_times_also_where_the_clock_stands_still(db: Db) -> None:
+    """Readers of changes know a change by its time."""
+    job = await db.submit(2)
+    leases = await db.claim("a")
+    later = db.after(seconds=5)
+    await db.settle(leases, ns=[1])
+    assert (await db.job(job))["updated_at"] == later
+    await db.settle(leases, ns=[2])
+    ended = await db.job(job)
+    assert (ended["updated_at"], ended["finished_at"]) == (later + _NEXT, later + _NEXT)

@@ -7,7 +7,11 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** How often each of these is asked for when an event tells of job 7. */
-async function askedAgain(total: number, keys: unknown[][]): Promise<number[]> {
+async function askedAgain(
+  total: number,
+  keys: unknown[][],
+  events = [{ state: "PAUSED", pending: 1 }],
+): Promise<number[]> {
   const client = new QueryClient();
   const asked = keys.map(() => 0);
   const stops = keys.map((queryKey, place) => {
@@ -15,8 +19,10 @@ async function askedAgain(total: number, keys: unknown[][]): Promise<number[]> {
     return new QueryObserver(client, { queryKey, queryFn }).subscribe(() => {});
   });
   await vi.advanceTimersByTimeAsync(0);
-  apply(client, { kind: "job", values: [{ id: "7", state: "PAUSED", counters: { total } }] });
-  await vi.advanceTimersByTimeAsync(5000);
+  for (const { state, pending } of events) {
+    apply(client, { kind: "job", values: [{ id: "7", state, counters: { total, pending } }] });
+    await vi.advanceTimersByTimeAsync(5000);
+  }
   for (const stop of stops) stop();
   return asked.map((times) => times - 1);
 }
@@ -34,4 +40,10 @@ test("a job that is paused changes what its items wait for, although no item has
 
 test("of a large job, a digest tells that", async () => {
   expect(await askedAgain(1_000_000, OF_JOB)).toEqual([0, 0, 0, 0]);
+});
+
+test("events that tell nothing new of a job, or the end of an item, ask for nothing", async () => {
+  const event = { state: "RUNNING", pending: 3 };
+  expect(await askedAgain(3, OF_JOB, [event, event, { ...event, pending: 2 }])).toEqual([1, 1, 1, 1]);
+  expect(await askedAgain(3, OF_JOB, [{ ...event, pending: 3 }])).toEqual([1, 1, 1, 1]); // run again
 });

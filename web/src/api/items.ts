@@ -110,15 +110,33 @@ onLive("digest", (client, digests: { jobId: string }[]) => {
   for (const jobId of new Set(digests.map((each) => each.jobId))) stale(client, jobId);
 });
 
-// A job that is paused, continued, or run again changes what its items wait for without an event of an item. Of a large job,
-// a digest tells that as well, and more rarely.
-onLive("job", (client, jobs: { id: string; counters: { total: number } }[]) => {
+interface JobEvent {
+  id: string;
+  state: string;
+  counters: { total: number; pending: number };
+}
+
+const lastSeen = new Map<string, JobEvent>();
+const MOST_JOBS = 5000;
+
+/** Whether items of a job may wait for something else than before: it was paused or continued, or some run again. Ends of
+ * items have events of their own. */
+function waitsOtherwise(job: JobEvent): boolean {
+  const before = lastSeen.get(job.id);
+  lastSeen.set(job.id, job);
+  if (lastSeen.size > MOST_JOBS) lastSeen.delete(lastSeen.keys().next().value!);
+  return !before || before.state !== job.state || before.counters.pending < job.counters.pending;
+}
+
+// Of a large job, a digest tells that as well, and more rarely.
+onLive("job", (client, jobs: JobEvent[]) => {
   const cached = client.getQueryCache().findAll({ predicate: ({ queryKey }) => OF_JOB.has(queryKey[0]) });
   const known = new Set(cached.map(({ queryKey }) => queryKey[1]));
-  for (const { id, counters } of jobs) {
-    if (!known.has(id) || counters.total > LARGE_JOB) continue;
-    refreshSoon(client, ["item", id]);
-    stale(client, id);
+  for (const job of jobs) {
+    if (!waitsOtherwise(job) || !known.has(job.id) || job.counters.total > LARGE_JOB) continue;
+    const shown = cached.filter(({ queryKey }) => queryKey[0] === "item" && queryKey[1] === job.id);
+    refreshSoon(client, ...shown.map(({ queryKey }) => queryKey)); // the same keys as events of items have
+    stale(client, job.id);
   }
 });
 

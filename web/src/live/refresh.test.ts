@@ -57,7 +57,15 @@ test("a burst is asked for at once and once more", async () => {
   const client = new QueryClient();
   const asked = vi.spyOn(client, "invalidateQueries");
   for (let n = 0; n < 100; n++) refreshSoon(client, ["list"], ["one"]);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(asked).toHaveBeenCalledTimes(2); // what comes together is one reason
+  await vi.advanceTimersByTimeAsync(5000);
   expect(asked).toHaveBeenCalledTimes(2);
+  for (let n = 0; n < 10; n++) {
+    refreshSoon(client, ["list"]);
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  expect(asked).toHaveBeenCalledTimes(3);
   await vi.advanceTimersByTimeAsync(5000);
   expect(asked).toHaveBeenCalledTimes(4);
 });

@@ -1,17 +1,18 @@
 import type { InvalidateQueryFilters, QueryClient, QueryKey } from "@tanstack/react-query";
 
 const SOON_MS = 1000;
+const TOGETHER_MS = 10; // events of several kinds that come together lead to one question
 const RARELY_MS = [2000, 4000, 8000, 16_000, 30_000];
 const FIRST_MS = 300;
 const LONGEST_MS = 15_000; // an answer that takes longer does not hold back the next question
 
 const asked = new Map<string, { again: boolean }>();
 
-/** Ask again for what these keys name, because an event has made it old: at once, then at most once a second, and never
+/** Ask again for what these keys name, because an event has made it old: now, then at most once a second, and never
  * while an answer is under way. Cancelling that, as invalidateQueries does, leaves a page without any answer as long as
  * events come faster than answers. A hidden page asks when it is seen again. */
 export function refreshSoon(client: QueryClient, ...keys: QueryKey[]): void {
-  for (const queryKey of keys) start(client, { queryKey }, (round) => (round === 0 ? 0 : SOON_MS));
+  for (const queryKey of keys) start(client, { queryKey }, (round) => (round === 0 ? TOGETHER_MS : SOON_MS));
 }
 
 /** The same for one query that events keep fresh, except now and then: as long as there are reasons to ask, the pauses
@@ -39,8 +40,7 @@ async function refresh(
 ): Promise<void> {
   const running = { again: true };
   asked.set(name, running);
-  const first = pauseMs(0);
-  if (first > 0) await wait(first);
+  await wait(pauseMs(0));
   for (let round = 1; running.again; round++) {
     running.again = hasNoAnswer(client, which);
     const pause = wait(pauseMs(round));

@@ -44,7 +44,7 @@ class Subscriber:
         self._waiting: OrderedDict[Key, Event] = OrderedDict()
         self._bytes = 0
         self._topics: dict[str, Event] = {}  # unsent; they cannot be read again by catching up
-        self._told: dict[int, datetime] = {}  # jobs sent while catching up, which may be offered again …
+        self._told: dict[int, tuple[datetime, int]] = {}  # jobs sent while catching up, which may be offered again …
         self._told_at = self.mark  # … for a while
 
     def offer(self, event: Event) -> None:
@@ -95,12 +95,12 @@ class Subscriber:
         if not self.event_filter.covers(event) or self._is_known(event):
             return False
         if event.kind == "job" and len(self._told) < _MOST_REMEMBERED and event.at >= self.mark - self._overlap:
-            self._told[event.job_id] = event.at
+            self._told[event.job_id] = _content(event)
             self._told_at = self.mark
         return True
 
     def _is_known(self, event: Event) -> bool:
-        return event.kind == "job" and self._told.get(event.job_id) == event.at
+        return event.kind == "job" and self._told.get(event.job_id) == _content(event)
 
     def take(self) -> bytes:
         """The next frames, oldest first. Only the last queued event may carry the newest mark."""
@@ -149,3 +149,8 @@ class Subscriber:
         self.ended.set()
         for waited_for in (self.begun, self._woken):
             waited_for.set()
+
+
+def _content(event: Event) -> tuple[datetime, int]:
+    """Identifies what an event says: two changes of a job may have the same time."""
+    return event.at, hash(event.data)

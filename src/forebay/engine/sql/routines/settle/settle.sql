@@ -151,11 +151,13 @@ counted as (
         error = j.error + t.error,
         state = forebay.state_after(j, t.done, t.error, t.closed, t.own),
         started_at = coalesce(j.started_at, at),
-        finished_at = case when forebay.is_over(j, t.closed, t.own) then at end,
+        -- Later than the change before, also where the clock stands still or this settle began before that one: who reads
+        -- changes in the order of their times sees each of them.
+        finished_at = case when forebay.is_over(j, t.closed, t.own) then greatest(at, j.updated_at + interval '1 microsecond') end,
         pace = forebay.pace_after(j, t.closed, t.claimed_at, at),
         last_error = case when forebay.is_over(j, t.closed, t.own) and j.error + t.error = 0 and t.own is distinct from 'ERROR'
                           then null else coalesce(t.failure::jsonb, j.last_error) end,
-        updated_at = case when j.updated_at > at then j.updated_at + interval '1 microsecond' else at end
+        updated_at = greatest(at, j.updated_at + interval '1 microsecond')
     -- In one order, so that two settles never wait for each other.
     from (select * from tally order by job_id) t
     where j.id = t.job_id and (t.closed > 0 or t.own is not null or j.state = 'QUEUED' or j.started_at is null
