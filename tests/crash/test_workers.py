@@ -157,7 +157,7 @@ async def test_a_worker_that_wakes_after_its_lease_was_taken_changes_nothing(
     sleeper = await workers.start().started()
     first = await _begun(gate, 4)
     sleeper.send(signal.SIGSTOP)
-    await workers.start().started()
+    taker = await workers.start().started()
     second = await _begun(gate, 8) - first
     assert second
     (gate / "open").touch()
@@ -172,9 +172,12 @@ async def test_a_worker_that_wakes_after_its_lease_was_taken_changes_nothing(
     )
     assert await _contents(watch) == before
     await assert_done_once(watch, {job: 4}, "wait", effect="wait")
-    settled_by = await watch.fetch("select distinct token from forebay.attempt where outcome = 'DONE'")
-    assert settled_by
+    settled_by = await watch.fetch(
+        "select distinct a.token, w.name from forebay.attempt a join forebay.worker w on w.id = a.worker_id "
+        "where a.outcome = 'DONE'"
+    )
     assert first.isdisjoint(row["token"] for row in settled_by)
+    assert {row["name"].rpartition(":")[2] for row in settled_by} == {str(taker.pid)}
     assert sleeper.events("reports_stale")
     # It goes on as a worker like any other.
     await workers.all[1].stop()
