@@ -79,9 +79,14 @@ BARS = (
     ),
     Bar("grid_heap", "growth of the heap by jumps all over the grid", "the most allowed", "MB", 1.0, 0.2, "<="),
     Bar("event_painted_p95", "event in a tab → painted, p95", "the most allowed", "ms", 1.0, 0.5, "<="),
+    Bar("list_renders", "renders of a list in a second while events arrive", "the most allowed", "", 1.0, 0.5, "<="),
+    Bar(
+        "interaction_p95", "key to next frame in the app, 4 x slower CPU, p95", "the most allowed", "ms", 1.0, 0.5, "<="
+    ),
     Bar("event_burst", "longest task of a tab in a burst of 10,000 events", "the most allowed", "ms", 1.0, 0.5, "<="),
     Bar("submit_beside_tabs", f"{_TABS}, p99", "the same without a tab", "ms", 1.5, 1.0, "<="),
     Bar("memory_idle", f"{_MEMORY}, idle", "the most allowed", "MB", 1.0, None, "<="),
+    Bar("idle_statements", "statements of an idle worker", "the most allowed", "statements/s", 1.0, 0.34, "<="),
     Bar(
         "memory_draining",
         f"{_MEMORY}, draining the large backlog, peak",

@@ -205,6 +205,27 @@ class Tab:
 
         return await self._chromium.do(measure)
 
+    async def renders(self, selector: str, events: Sequence[dict[str, Any]], seconds: float) -> int:
+        """How often a list is drawn within a second, at most, while these events arrive."""
+        script = "([selector, events, ms]) => probe.renders(selector, events, ms)"
+        found: int = await self._evaluate(script, [selector, list(events), seconds * 1e3])
+        return found
+
+    async def interactions(self, keys: Sequence[str], slower: float) -> list[float]:
+        """ms from each of these keys until the next frame is presented, on a processor that is so much slower. The
+        browser tells of those that take 16 ms and more."""
+
+        def press() -> list[float]:
+            self._ask("Emulation.setCPUThrottlingRate", {"rate": slower})
+            for key in keys:
+                self.page.keyboard.press(key)
+                self.page.wait_for_timeout(150)  # as a person does: the next key is an interaction of its own
+            self._ask("Emulation.setCPUThrottlingRate", {"rate": 1})
+            told: list[float] = self.page.evaluate("probe.interactions()")
+            return told + [16.0] * (len(keys) - len(told))
+
+        return await self._chromium.do(press)
+
     def _until(self, condition: str) -> None:
         """The policy of the app forbids the way in which Playwright's own function waits."""
         deadline = time.monotonic() + PATIENCE

@@ -14,6 +14,14 @@ globalThis.probe = (() => {
   new PerformanceObserver(list => tasks.push(...list.getEntries().map(each => each.duration)))
     .observe({type: "longtask", buffered: true});
 
+  // Of each interaction, the longest of its events, from the input until the next frame is presented.
+  const interactions = new Map();
+  new PerformanceObserver(list => {
+    for (const {interactionId, duration} of list.getEntries()) {
+      if (interactionId > 0) interactions.set(interactionId, Math.max(duration, interactions.get(interactionId) ?? 0));
+    }
+  }).observe({type: "event", durationThreshold: 16, buffered: true});
+
   const frame = () => new Promise(requestAnimationFrame);
   const after = ms => new Promise(resolve => setTimeout(resolve, ms));
 
@@ -120,12 +128,30 @@ globalThis.probe = (() => {
     return waits;
   }
 
+  /** How often a list is drawn within a second, at most, while these events arrive evenly in so many ms. */
+  async function renders(selector, events, ms) {
+    const drawn = new Set();
+    let now = 0;
+    const observer = new MutationObserver(() => drawn.add(now));
+    observer.observe(document.querySelector(selector), {subtree: true, characterData: true, childList: true, attributes: true});
+    const source = sources.at(-1);
+    const began = performance.now();
+    for (let sent = 0; sent < events.length; await frame()) {
+      now = performance.now();
+      for (const due = Math.ceil(events.length * Math.min(1, (now - began) / ms)); sent < due; sent++)
+        source.dispatchEvent(new MessageEvent("job", {data: JSON.stringify(events[sent])}));
+    }
+    observer.disconnect();
+    const times = [...drawn];
+    return Math.max(...times.map(from => times.filter(time => time >= from && time < from + 1000).length));
+  }
+
   function forgetTasks() {
     tasks.length = 0;
   }
 
   return {
-    record, stop: () => stop(), watchRows, missingShare, jump, freeze, painted, forgetTasks,
-    longestTask: () => Math.max(0, ...tasks), sources, arrived,
+    record, stop: () => stop(), watchRows, missingShare, jump, freeze, painted, renders, forgetTasks,
+    longestTask: () => Math.max(0, ...tasks), interactions: () => [...interactions.values()], sources, arrived,
   };
 })();

@@ -41,6 +41,7 @@ class Sizes:
     grid_jumps: int
     painted_events: int
     tab_seconds: float
+    idle_seconds: float
 
 
 FULL = Sizes(
@@ -80,6 +81,7 @@ FULL = Sizes(
     grid_jumps=500,
     painted_events=40,
     tab_seconds=15.0,
+    idle_seconds=30.0,
 )
 
 QUICK = Sizes(
@@ -119,4 +121,5 @@ QUICK = Sizes(
     grid_jumps=200,
     painted_events=20,
     tab_seconds=8.0,
+    idle_seconds=15.0,
 )

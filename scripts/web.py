@@ -256,7 +256,7 @@ def sheet(*arguments: str) -> None:
     shutil.rmtree(PICTURES, ignore_errors=True)
     PICTURES.mkdir(parents=True)
     tests = ("tests/web/test_pages.py", "tests/web/test_states.py")
-    command = [sys.executable, "-m", "pytest", "-q", *tests, *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "soak", "--timeout", "3600", *tests, *arguments]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "FOREBAY_PICTURES": str(PICTURES)}, check=False)
     figures = "".join(
         f"<figure><img src={path.name!r} loading=lazy><figcaption>{path.stem}</figcaption></figure>\n"

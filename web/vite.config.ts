@@ -6,10 +6,14 @@ import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const TEXTS = new Set([".js", ".css", ".html", ".svg", ".webmanifest"]);
+// What forms, filters and lists are made of: Home needs none of it, nearly every other page all of it.
+const LISTS =
+  /\/src\/(ui\/(chips|copy|entries|facts|field|filters|more|prose|select-box|selection-bar|tabs)|shell\/(list-keys|opened|places|selection))\./;
 // The first load: what every page shares, and Home. Nouns and icons of other pages come with those.
 const FIRST = new RegExp(
   [
-    "/src/(ui|shell|live|bookmarks|pages/home)/(?!bookmarklet|combobox|found|help|later|palette|sign-in-dialog|sparkline|swipe|trend)",
+    "/src/(ui|shell|live|bookmarks|pages/home)/(?!bookmarklet|combobox|found|given|help|later|palette|preferences|press|samples|sign-in-dialog|sparkline|swipe|trend|unreachable)" +
+      "(?!chips|copy|entries|facts|field|filters|list-keys|more|opened|places|prose|select|tabs)",
     "/src/(?!sw)[\\w.-]+$",
     "/src/api/(app|client|home|jobs|links|problem|session)\\.ts$",
     "/node_modules/(?!uplot|fast-blurhash|lean-qr|lucide-react)",
@@ -57,7 +61,8 @@ function firstFiles(): Plugin {
     generateBundle(_, bundle) {
       const worker = bundle["sw.js"];
       if (worker?.type !== "chunk") return;
-      const isFirst = /^assets\/(index|app|later)-[\w-]+\.(js|css)$/;
+      // Also what is needed where there is no network.
+      const isFirst = /^assets\/(index|app|given|later|lists|unreachable)-[\w-]+\.(js|css)$/;
       const files = Object.keys(bundle).filter((name) => isFirst.test(name));
       const kept = ["theme.js", "icons/icon.svg", "manifest.webmanifest", ...files].map((name) => `/${name}`);
       worker.code = worker.code.replace("__FILES__", kept.join(" "));
@@ -77,7 +82,12 @@ export default defineConfig({
       input: { index: resolve(import.meta.dirname, "index.html"), sw: resolve(import.meta.dirname, "src/sw.ts") },
       output: {
         entryFileNames: (chunk) => (chunk.name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
-        codeSplitting: { groups: [{ name: "app", test: FIRST }] },
+        codeSplitting: {
+          groups: [
+            { name: "app", test: FIRST, priority: 1 }, // it takes what it shares with the other
+            { name: "lists", test: LISTS },
+          ],
+        },
       },
     },
     // Otherwise light-dark() and nesting are rewritten for older browsers.

@@ -13,6 +13,7 @@ import psutil
 
 from bench import browser
 from bench.browser import Chromium, Tab, browsing, opened
+from bench.groups.memory import transactions
 from bench.harness import Context, connected
 from bench.http_client import Client
 from bench.measure import cpu_seconds, median, percentile
@@ -26,9 +27,15 @@ NAME, PASSWORD = "viewer", "a long password"
 STATIC, GRID = "web: frame of 200 static rows, p95", "web: frame of the grid, p95"
 ALONE, BESIDE = "forebay: API submit, no tab, p99", "forebay: API submit beside 50 tabs, p99"
 IDLE, IDLE_TAB = "forebay: idle worker and API", "forebay: the same with an idle tab"
-TRANSACTIONS = "select xact_commit + xact_rollback from pg_stat_database where datname = current_database()"
 LONGEST_MS, HEAP_MB, MISSING, PAINTED_MS, TASK_MS = 200.0, 5.0, 0.05, 100.0, 100.0
 EVENTS, JOBS = 10_000, 100
+RENDERS, RENDERED_S = 4.0, 4.0
+REACTION_MS, SLOWER = 100.0, 4.0
+# Rows of a grid, the palette, the list of jobs, a job and its tabs.
+JOURNEY = (
+    *("ArrowDown", "ArrowRight", "PageDown", "x", "ArrowDown", "X", "*", "*", "Control+End", "Control+Home"),
+    *("Control+k", *"jobs", "Escape", "g", "j", *"jjk", "Enter", *"2345", "g", "h", "?", "Escape", "[", "["),
+)
 PEOPLE = 50
 RATE = 50.0
 
@@ -98,6 +105,12 @@ async def _grid(context: Context, ours: Forebay, chromium: Chromium) -> None:
             grown = await tab.heap() - before
             note = f"{sizes.grid_jumps} jumps; {before:.1f} MB before"
             context.record("grid_heap", max(0.0, grown), HEAP_MB, note)
+        await context.quiet()
+        async with opened(chromium, port, NAME, PASSWORD, f"/sheets/{job}") as tab:
+            await tab.see("gridcell", "Lamp no. 1")
+            waits = await tab.interactions(JOURNEY, SLOWER)
+            note = f"p50 {median(waits):.0f} ms, longest {max(waits):.0f} ms of {len(waits)}"
+            context.record("interaction_p95", percentile(waits, 0.95), REACTION_MS, note)
 
 
 async def _frames(context: Context, tab: Tab, name: str) -> float:
@@ -123,6 +136,10 @@ async def _events(context: Context, ours: Forebay, chromium: Chromium) -> None:
             waits = await _painted(context, ours, conn, tab, jobs[-1])
             note = f"p50 {median(waits):.0f} ms, longest {max(waits):.0f} ms of {len(waits)}"
             context.record("event_painted_p95", percentile(waits, 0.95), PAINTED_MS, note)
+            events = await _burst(port, token)
+            await context.quiet()
+            renders = await tab.renders("[aria-label=Jobs]", events, RENDERED_S)
+            context.record("list_renders", renders, RENDERS, f"{EVENTS / RENDERED_S:,.0f} events a second")
             await context.quiet()
             context.record("event_burst", await tab.burst(await _burst(port, token)), TASK_MS, f"of {JOBS} jobs")
 
@@ -168,12 +185,9 @@ async def _idle(context: Context, ours: Forebay, chromium: Chromium) -> None:
 
 async def _sample_transactions(context: Context, conn: asyncpg.Connection, name: str) -> None:
     await asyncio.sleep(3.0)  # what the start costs is over
-    meter, began = context.meter(), time.perf_counter()
-    before = await conn.fetchval(TRANSACTIONS)
-    await asyncio.sleep(context.sizes.tab_seconds)
-    await conn.execute("select pg_stat_clear_snapshot()")
-    done = await conn.fetchval(TRANSACTIONS) - before
-    context.sample(name, done / (time.perf_counter() - began), "transactions/s", meter)
+    meter = context.meter()
+    rate = await transactions(conn, context.sizes.tab_seconds)
+    context.sample(name, rate, "transactions/s", meter)
 
 
 # -- many tabs ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Generator, Mapping, MutableMapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ _APART = frozenset(("event", "exc_info", "level", "part"))  # passed to the stan
 Listener: TypeAlias = Callable[[Any, str, MutableMapping[str, Any]], None]
 
 _listeners: list[Listener] = []
+
+_request: ContextVar[Mapping[str, str] | None] = ContextVar("request", default=None)
 
 _library = logging.getLogger("forebay")
 _library.addHandler(logging.NullHandler())  # otherwise Python prints warnings in a program without logging
@@ -48,6 +52,7 @@ def _apply(as_json: bool, stream: TextIO) -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            _add_request,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _tell_listeners,
@@ -103,6 +108,7 @@ class _Logger:
             processors=[
                 structlog.stdlib.filter_by_level,
                 structlog.contextvars.merge_contextvars,
+                _add_request,
                 structlog.processors.add_log_level,
                 _tell_listeners,
                 _for_library,
@@ -118,6 +124,28 @@ def _for_library(_logger: Any, _method: str, event: MutableMapping[str, Any]) ->
     about = " ".join(f"{key}={value!r}" for key, value in event.items() if key not in _APART)
     # A percent sign in a value is not a format, because there are no further arguments.
     return (f"{name} {about}".rstrip(),), {"exc_info": exc_info} if exc_info else {}
+
+
+@contextmanager
+def in_request(request_id: str, **about: str) -> Generator[None]:
+    """Events that are logged inside have this id, as `request`, and what else is given about the request."""
+    token = _request.set({"request": request_id, **about})
+    try:
+        yield
+    finally:
+        _request.reset(token)
+
+
+def request_id() -> str | None:
+    """The id of the request that is served here; None outside of requests."""
+    known = _request.get()
+    return None if known is None else known["request"]
+
+
+def _add_request(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for name, value in (_request.get() or {}).items():
+        event.setdefault(name, value)
+    return event
 
 
 def is_debug_enabled() -> bool:

@@ -103,7 +103,9 @@ class Settings(SettingsBase):
         default=True, description="set to false behind a pooler that does not support them"
     )
     poll_s: Annotated[float, Field(gt=0)] = Field(
-        default=1.0, description="longest interval between polls for ready tasks"
+        default=1.0,
+        description="longest interval between polls for ready tasks; five times as long while a worker that is woken "
+        "up with LISTEN has nothing to do",
     )
     slice_ms: Annotated[float, Field(gt=0)] = Field(
         default=100.0, description="amount of work that a worker keeps claimed in advance"

@@ -155,6 +155,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/totals"): (_OWN, None),
     ("POST", "/api/signals"): (_OWN, {"name": "paid", "key": "1"}),
     ("GET", "/api/queues/{name}/why"): (_OWN, None),
+    ("GET", "/api/why"): (_OWN, None),
     ("POST", "/api/queues/{name}/pause"): (_ADMIN, None),
     ("POST", "/api/queues/{name}/resume"): (_ADMIN, None),
     ("GET", "/api/workers"): (_OWN, None),
@@ -219,7 +220,7 @@ async def test_every_route_for_every_caller(service: Service) -> None:
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     for (method, path), (_, body) in MATRIX.items():
         place = path.format(**values | elsewhere.get(path.split("/")[2] if path.count("/") > 1 else "", {}))
-        place += "?durationMs=1" if "/tasks/" in path else ""
+        place += "?durationMs=1" if "/tasks/" in path else "?jobIds=1" if path == "/api/why" else ""
         codes: list[int] = []
         for caller in CALLERS:
             async with service.client(None if caller == "nobody" else caller) as client:

@@ -45,7 +45,7 @@ async def summary(service: Service, who: str, **query: str) -> dict[str, Any]:
         return found
 
 
-async def reprocess(service: Service, who: str, filter: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: A002
+async def reprocess(service: Service, who: str, filter: dict[str, Any] | None, **more: Any) -> dict[str, Any]:  # noqa: A002
     async with service.client(who) as client:
         answer = await client.post("/api/dead-letters/reprocess", json={"filter": filter, **more})
         found: dict[str, Any] = answer.raise_for_status().json()
@@ -103,6 +103,51 @@ async def test_groups_are_run_again(dsn: str) -> None:
         assert (await reprocess(service, "root", {}, userId="all", dryRun=True))["items"] == 2
         audit = await service.admin.fetch("select actor, job_id from forebay.audit where action = 'reprocess'")
         assert {(row["actor"], str(row["job_id"])) for row in audit} == {("ann", first), ("ann", second)}
+
+
+async def test_the_letters_of_a_group_are_listed_and_some_of_them_run_again(dsn: str) -> None:
+    async with serving(dsn, letters) as service:
+        first = await failed(service, "ann", ("f", "row 1 is empty"), ("g", "no stamp"), ("h", "row 2 is empty"))
+        second = await failed(service, "ann", ("i", "row 30 is empty"))
+        other = await failed(service, "bob", ("j", "row 4 is empty"))
+        group = {"pipeline": "letters", "step": "send", "errorClass": "data", "reason": "row # is empty"}
+        empty = [(second, "1"), (first, "3"), (first, "1")]
+        assert await listed(service, "ann", **group) == empty
+        assert await listed(service, "ann", **{**group, "step": "receive"}) == []
+        assert await listed(service, "ann", **{**group, "errorClass": ""}) == []
+        await service.admin.execute("update forebay.dead_letter set class = null where job_id = $1", int(second))
+        assert await listed(service, "ann", **{**group, "errorClass": ""}) == [(second, "1")]
+        assert (await reprocess(service, "ann", {**group, "errorClass": ""}, dryRun=True))["items"] == 1
+        some = [
+            {"jobId": first, "numbers": "2-3"},
+            {"jobId": second, "numbers": "1-5"},
+            {"jobId": other, "numbers": "1"},
+        ]
+        planned = await reprocess(service, "ann", None, items=some, dryRun=True)
+        assert [(job["jobId"], job["numbers"]) for job in planned["byJob"]] == [(first, "2-3"), (second, "1")]
+        assert (await reprocess(service, "ann", None, items=[{"jobId": first, "numbers": "3"}]))["items"] == 1
+        assert await listed(service, "ann") == [(second, "1"), (first, "2"), (first, "1")]
+        assert (await reprocess(service, "ann", None, items=[{"jobId": first, "numbers": "3"}]))["items"] == 0
+
+
+async def listed(service: Service, who: str, **query: str) -> list[tuple[str, str]]:
+    """The dead letters by job and item, page by page."""
+    found: list[tuple[str, str]] = []
+    async with service.client(who) as client:
+        after: dict[str, str] | None = {}
+        while after is not None:
+            asked = {**query, **after, "pageSize": "1"}
+            page = (await client.get("/api/dead-letters", params=asked)).raise_for_status().json()
+            found += [(letter["jobId"], letter["itemId"]) for letter in page["deadLetters"]]
+            after = None if page["next"] is None else {"after": page["next"]}
+    return found
+
+
+@pytest.mark.parametrize("body", [{}, {"filter": {}, "items": [{"jobId": "1", "numbers": "1"}]}])
+async def test_either_a_filter_or_items_are_reprocessed(service: Service, body: dict[str, Any]) -> None:
+    async with service.client("ann") as client:
+        answer = await client.post("/api/dead-letters/reprocess", json=body)
+        assert answer.json()["errors"] == [{"field": "filter", "reason": "send either `filter` or `items`"}]
 
 
 async def _end(service: Service, empty: dict[str, Any]) -> None:

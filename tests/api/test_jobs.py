@@ -176,6 +176,37 @@ async def test_pending_goes_by_job_and_number_whatever_moves(service: Service) -
         assert {item["owner"] for item in everything} == {"ann", "bob"}
 
 
+async def test_items_of_a_job_are_filtered_by_status_type_and_the_time_of_their_update(service: Service) -> None:
+    job = await submitted(service, "a", "broken", "broken", "b")
+    await service.work()
+    await service.admin.execute(
+        "update forebay.item set updated_at = '2030-01-01Z'::timestamptz + n * interval '1 hour'"
+    )
+    day = {"from": "2030-01-01T02:00:00Z", "to": "2030-01-01T03:00:00Z"}
+    failed = {"statuses": "ERROR", "jobId": job}
+    async with service.client("ann") as client:
+
+        async def found(path: str, **query: str) -> list[str]:
+            return [item["id"] for item in (await client.get(path, params=query)).raise_for_status().json()["items"]]
+
+        assert await found("/api/pending", **failed) == ["2", "3"]
+        assert await found("/api/pending", **failed, **day) == ["2"]
+        assert await found("/api/pending", **failed, jobType="pages") == ["2", "3"]
+        assert await found("/api/pending", **failed, jobType="others") == []
+        assert await found("/api/pending", jobId=job, statuses="DONE,ERROR", **day) == ["2"]
+        assert await found(f"/api/jobs/{job}/items", **day) == ["2"]
+        assert await found(f"/api/jobs/{job}/items", statuses="DONE", **day) == []
+        assert await found(f"/api/jobs/{job}/items", step="fetch", to=day["to"]) == ["2"]
+        await client.post(
+            f"/api/jobs/{job}/reprocess", json={"scope": "items", "itemIds": ["3"], "statuses": ["ERROR"]}
+        )
+        await service.admin.execute("update forebay.item set updated_at = '2030-01-01Z' where status = 'PENDING'")
+        assert await found("/api/pending", **day) == []  # the job was, the item not
+        assert await found("/api/pending", to=day["to"]) == ["3"]
+    async with service.client("bob") as client:
+        assert await found("/api/pending", **failed) == []
+
+
 async def test_a_reprocess_with_a_key_runs_once(service: Service) -> None:
     job_id = await submitted(service, "broken", "a")
     await service.work()
@@ -263,7 +294,11 @@ async def test_a_page_of_dead_letters_goes_on_where_the_one_before_ended(service
         ):
             assert len((await client.get(f"/api/dead-letters?{query}")).json()["deadLetters"]) == found
     async with service.client("bob") as client:
-        assert (await client.get(f"/api/dead-letters?jobId={job_id}")).json() == {"deadLetters": [], "next": None}
+        assert (await client.get(f"/api/dead-letters?jobId={job_id}")).json() == {
+            "deadLetters": [],
+            "next": None,
+            "searchedTo": None,
+        }
 
 
 async def test_an_idempotency_key_makes_two_requests_one(service: Service) -> None:
@@ -479,7 +514,7 @@ async def test_a_request_that_is_too_large(dsn: str) -> None:
         ("/api/jobs/77/items/1", "there is no item 1 in job 77"),
         ("/api/jobs/77", "there is no job 77"),
         ("/api/jobs?pipeline=a%00b", "contains a character that cannot be stored, such as U+0000"),
-        ("/api/pending?statuses=DONE", "DONE is not an open status: list the job's items instead"),
+        ("/api/pending?statuses=DONE", "DONE is not an open status: name a job with `jobId`"),
         ("/api/pending?statuses=HAPPY", "unknown status 'HAPPY'; the statuses are PENDING"),
     ],
 )
@@ -573,7 +608,7 @@ async def test_a_body_that_is_no_object_is_named(service: Service) -> None:
         ),
         (
             "/api/jobs/1/items?page=2&pageSize=1",
-            "unknown parameter; this route takes after, pageSize, sort, status, statuses, step",
+            "unknown parameter; this route takes after, from, pageSize, sort, status, statuses, step, to",
         ),
         ("/healthz?verbose", "unknown parameter; this route takes none"),
     ],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import schemathesis
@@ -17,6 +19,11 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.api._live import live
 
+if TYPE_CHECKING:
+    from schemathesis.schemas import APIOperation
+
+    from tests.conftest import NewDatabase
+
 CHECKS: list[CheckFunction] = [
     not_a_server_error,
     status_code_conformance,
@@ -27,32 +34,44 @@ QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too
 schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")
 # Streams never end.
 LEFT_OUT = {"/api/events"}
-
-
 CALLERS = ("ann", "root")
+# Parts of the operations, which run at the same time.
+PARTS = 4
+
+
+@dataclass
+class Described:
+    """The operations of a running API, and the headers of its callers."""
+
+    operations: list[APIOperation[Any, Any, Any, Any]]
+    headers: dict[str, dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def described(new_database: NewDatabase) -> Iterator[Described]:
+    with new_database() as dsn, live(dsn) as (url, service):
+        schema = schemathesis.openapi.from_url(f"{url}/api/openapi.json", timeout=120)
+        operations: list[APIOperation[Any, Any, Any, Any]] = []
+        for found in schema.get_all_operations():
+            assert isinstance(found, Ok)
+            operations.append(found.ok())
+        assert len(operations) > 30
+        headers = {caller: {"authorization": f"Bearer {service.tokens[caller]}"} for caller in CALLERS}
+        yield Described([each for each in operations if each.path not in LEFT_OUT], headers)
 
 
 @pytest.mark.timeout(600)
-def test_every_operation_answers_as_described(dsn: str) -> None:
-    with live(dsn) as (url, service):
-        schema = schemathesis.openapi.from_url(f"{url}/api/openapi.json")
-        headers = {caller: {"authorization": f"Bearer {service.tokens[caller]}"} for caller in CALLERS}
-        count = 0
-        for found in schema.get_all_operations():
-            assert isinstance(found, Ok)
-            operation = found.ok()
-            if operation.path in LEFT_OUT:
-                continue
-            count += 1
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_operation_answers_as_described(described: Described, part: int) -> None:
+    headers = described.headers
+    for operation in described.operations[part::PARTS]:
+        # Generating a request costs as much as answering it, and whether a caller is an administrator changes what
+        # happens to it: each request is sent by all callers.
+        @settings(max_examples=15, deadline=None, database=None, suppress_health_check=QUIET)
+        @given(case=operation.as_strategy())
+        def check(case: Any) -> None:
+            for caller in CALLERS:
+                answer = case.call(headers=headers[caller], timeout=120)
+                case.validate_response(answer, checks=CHECKS, headers=headers[caller])
 
-            # Generating a request costs as much as answering it, and whether a caller is an administrator changes what
-            # happens to it: each request is sent by all callers.
-            @settings(max_examples=15, deadline=None, database=None, suppress_health_check=QUIET)
-            @given(case=operation.as_strategy())
-            def check(case: Any) -> None:
-                for caller in CALLERS:
-                    answer = case.call(headers=headers[caller], timeout=120)
-                    case.validate_response(answer, checks=CHECKS, headers=headers[caller])
-
-            check()
-        assert count > 30
+        check()

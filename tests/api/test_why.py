@@ -140,3 +140,23 @@ async def test_steps_and_slices(service: Service) -> None:
 async def test_the_number_of_slices_is_bounded(service: Service, buckets: int) -> None:
     async with service.client("ann") as ann:
         assert (await ann.get("/api/jobs/1/ribbon", params={"buckets": buckets})).status_code == 422
+
+
+async def test_the_first_reasons_of_several_jobs_come_with_one_request(service: Service) -> None:
+    waits, paused, others = (
+        await _submit(service, "ann", 2),
+        await _submit(service, "ann"),
+        await _submit(service, "bob"),
+    )
+    async with service.client("ann") as ann:
+        await ann.post(f"/api/jobs/{paused}/pause")
+        answer = (await ann.get(f"/api/why?jobIds={paused},{waits},{others},999,{waits}")).json()
+        assert [(each["jobId"], each["reason"]["code"]) for each in answer["jobs"]] == [
+            (paused, "job_paused"),
+            (waits, "no_worker"),
+        ]
+        await ann.post(f"/api/jobs/{paused}/cancel")
+        await ann.post(f"/api/jobs/{waits}/cancel")
+        assert (await ann.get(f"/api/why?jobIds={paused},{waits}")).json()["jobs"] == []
+        many = ",".join(str(n) for n in range(1, 22))
+        assert (await ann.get(f"/api/why?jobIds={many}")).status_code == 422

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from contextlib import suppress
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
@@ -15,7 +17,11 @@ from forebay import Context, Pipeline, Worker
 from forebay.engine.clock import Clock
 from forebay.engine.db import tasks
 from forebay.engine.db.tasks import LaneInfo
+from forebay.engine.work import lane_polling
 from forebay.engine.work.busy_lanes import MARKED_FOR, BusyLanes
+from forebay.engine.work.lane_polling import LanePolling
+from forebay.engine.work.lane_waking import ClaimNews, LaneWaking
+from forebay.engine.work.lanes import StepLanes
 from forebay.settings import Settings
 from forebay.testing import testbed
 
@@ -102,6 +108,58 @@ async def test_a_poll_that_is_requested_keeps_to_the_share_of_the_time(
         async with asyncio.timeout(60):
             await third.wait()
         assert min(later - earlier for earlier, later in pairwise(began)) >= 0.4
+
+
+async def test_the_express_claim_is_sent_before_the_other_loops_wake_up() -> None:
+    news, is_awake = ClaimNews(), list[bool]()
+
+    async def express() -> None:
+        await news.express.wait()
+        is_awake.append(news.regular.is_set())
+
+    unused: Any = SimpleNamespace(shorten=lambda **_: None, restart=list, describe=lambda _: None)
+    book: Any = SimpleNamespace(steps={1: StepLanes(1)}, serves=lambda _: True)
+    waking = LaneWaking(book, news, unused, unused, None)
+    claiming = asyncio.create_task(express())
+    await asyncio.sleep(0)
+    waking.wake(1, 7, 1)
+    await claiming
+    assert is_awake == [False]
+    async with asyncio.timeout(60):
+        await news.regular.wait()
+
+
+async def test_an_idle_worker_polls_rarely_until_a_wake_up_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def nothing(*_args: object) -> list[tuple[int, LaneInfo]]:
+        return []
+
+    async def waited(_news: asyncio.Event, seconds: float) -> bool:
+        waits.append(round(seconds))
+        if len(waits) > 1:
+            raise asyncio.CancelledError
+        polling.restart()  # a wake-up, in the middle of the interval of an idle worker
+        return True
+
+    monkeypatch.setattr(tasks, "find_ready_lanes", nothing)
+    monkeypatch.setattr(lane_polling, "wait_for", waited)
+    lanes, arrives = StepLanes(1), [True]
+    book: Any = SimpleNamespace(steps={1: lanes}, keys={}, forget_idle=list)
+    pool: Any = None
+    polling = LanePolling(
+        *(pool, Clock(), book, 10.0), on_ready=print, on_ready_key=print, is_listening=lambda: arrives[0]
+    )
+    polling._pause = polling.idle_poll_s
+    with suppress(asyncio.CancelledError):
+        await polling.run()
+    assert waits == [50, 10]
+    assert polling._longest() == 50
+    arrives[0] = False
+    assert polling._longest() == 10
+    arrives[0] = True
+    lanes.wake(1)
+    assert polling._longest() == 10
 
 
 async def test_a_lane_that_a_wake_up_names_is_described_at_once_and_without_a_poll(

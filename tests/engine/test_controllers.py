@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forebay.engine.clock import Clock
+from forebay.engine.db.tasks import Lease
+from forebay.engine.work.attempt import Attempt
 from forebay.engine.work.claim_size import ClaimSize, LeaseTime
+from forebay.engine.work.ended_attempts import EndedAttempts
 from forebay.tuning import Concurrency, Ewma, FailureSpike, ProbingConcurrency
 from forebay.waits import Backoff
 
@@ -33,6 +37,31 @@ def test_a_claim_is_what_the_slots_get_through_in_a_slice(item_s: float, slots: 
 
 def test_the_first_claim_fills_the_slots() -> None:
     assert ClaimSize().value(8) == 8
+
+
+@pytest.mark.parametrize("outcome", [None, "NOT_FOUND", "SKIPPED"])
+def test_a_claim_follows_the_time_of_tasks_with_and_without_a_result(outcome: str | None) -> None:
+    size, concurrency = ClaimSize(), Concurrency(1, 8)
+    ends = EndedAttempts(Clock(), concurrency, size, lambda *_: None)
+    attempt = Attempt(Lease(1, 1, 1, 1, 1, 1, 1, 0, 1, 1, [1], ["{}"], None), 1, 0.0)
+    if outcome is not None:
+        attempt.fail(outcome, reason="none")
+    for _ in range(4):
+        ends.add(attempt, 0.001)
+    ends.learn(1)
+    assert size.value(8) == 640
+    assert ends.succeeded == 4
+
+
+@pytest.mark.parametrize("outcome", ["ERROR", "THROTTLED"])
+def test_a_claim_does_not_grow_while_tasks_fail(outcome: str) -> None:
+    size = ClaimSize()
+    ends = EndedAttempts(Clock(), Concurrency(1, 8), size, lambda *_: None)
+    attempt = Attempt(Lease(1, 1, 1, 1, 1, 1, 1, 0, 1, 1, [1], ["{}"], None), 1, 0.0)
+    attempt.fail(outcome, reason="none")
+    ends.add(attempt, 0.001)
+    ends.learn(1)
+    assert size.value(8) == 8
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50), st.integers(1, 100))

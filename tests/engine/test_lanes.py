@@ -239,6 +239,36 @@ def test_who_holds_all_slots_but_one_comes_after_those_who_hold_fewer() -> None:
     assert owner(alone.pop_shared({1: 7}, 3)) == 1
 
 
+def test_who_was_not_served_last_and_holds_no_slot_can_be_asked_for() -> None:
+    """Slots that run short tasks hold nothing between two of them."""
+    queue = queued((1, 1, 0), (2, 2, 0), (3, 3, 0), (4, 4, -1))
+    assert owner(queue.pop_waiting({3}, 1)) == 2
+    queue.ended(2, 1, 0.05)  # its task took longer than those of the others, for whatever reason
+    assert owner(queue.pop()) != 2
+    assert owner(queue.pop_waiting({3}, 1)) == 2
+    queue.ended(2, 1, 0.06)  # as much slot time as it may be ahead
+    assert owner(queue.pop_waiting({3}, 1)) is None
+    assert owner(queued((1, 1, 0), (2, 1, 0)).pop_waiting({}, 1)) is None
+
+
+def test_a_backlog_of_short_tasks_does_not_keep_the_next_task_of_another_owner() -> None:
+    queue = TaskQueue()
+    for lane_id, size in ((1, 1000), (2, 2)):
+        run = lease(lane_id, size)
+        run.owner_id = lane_id
+        queue.push(run)
+    last, order = 0, []
+    for _ in range(4):  # slices, each of which begins with an owner who waits
+        for place in range(5):
+            task = (queue.pop_waiting({}, last) if place == 0 else None) or queue.pop_shared({}, 15)
+            assert task is not None
+            last = task[0].owner_id
+            order.append(last)
+            queue.ended(last, 1, 0.02 if last == 2 else 0.0001)
+    assert order.count(2) == 2
+    assert 2 in order[5:15]  # not after a hundred tasks, which is what its first one took
+
+
 def test_whom_a_priority_keeps_from_their_turn_can_be_asked_for() -> None:
     queue = queued((1, 1, 100), (2, 1, 0), (3, 2, 100), (4, 3, 0), (5, 4, 0))
     assert owner(queue.pop_outranked({4})) == 3

@@ -18,6 +18,7 @@ import pytest
 import uvloop
 
 from forebay.engine.declare.context import Context
+from forebay.engine.processes.child_process import ChildProcess
 from forebay.engine.processes.pool import ProcessPool
 from forebay.errors import (
     ConfigError,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from forebay.engine.declare.step import Step
-    from forebay.engine.processes.child_process import ChildProcess
 
 
 @pytest.fixture
@@ -345,6 +345,53 @@ async def test_a_child_is_replaced_after_its_tasks() -> None:
     async with _pool(max_tasks=2) as pool:
         pids = [(await _run(pool, steps.describe))["pid"] for _ in range(5)]
     assert pids[0] == pids[1] != pids[2] == pids[3] != pids[4]
+
+
+async def test_a_child_is_replaced_before_a_task_would_wait_for_it() -> None:
+    async with _pool(max_tasks=8) as pool:
+        first = [(await _run(pool, steps.describe))["pid"] for _ in range(6)]
+        (starting,) = pool._replacing.values()
+        beside = (await _run(pool, steps.describe))["pid"]  # nothing waits for the start
+        await starting
+        (successor,) = pool._idle
+        assert successor.is_ready
+        assert successor.tasks == 0
+        after = (await _run(pool, steps.describe))["pid"]
+    assert {*first, beside} == {first[0]}
+    assert after != first[0]
+
+
+async def test_a_child_that_runs_when_the_next_one_is_ready_ends_after_its_task() -> None:
+    async with _pool(max_tasks=8) as pool:
+        for _ in range(6):
+            await _run(pool, steps.describe)
+        (old, starting), *_ = pool._replacing.items()
+        assert pool._take(steps.describe, old.owner_id, ()) is old
+        await starting
+        pool._release(old, reusable=True)
+        assert old not in pool._idle
+        assert len(pool._idle) == 1
+
+
+async def test_a_child_whose_next_one_cannot_start_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with _pool(max_tasks=8) as pool:
+        first = [(await _run(pool, steps.describe))["pid"] for _ in range(5)]
+        with monkeypatch.context() as broken:
+            broken.setattr(ChildProcess, "_command", lambda *_: 1 / 0)
+            first.append((await _run(pool, steps.describe))["pid"])
+            await asyncio.wait(pool._replacing.values())
+        first += [(await _run(pool, steps.describe))["pid"] for _ in range(2)]
+        assert len(set(first)) == 1
+        assert (await _run(pool, steps.describe))["pid"] != first[0]
+
+
+async def test_close_ends_a_child_that_is_starting_in_place_of_another() -> None:
+    before = set(psutil.Process().children())
+    async with _pool(max_tasks=8) as pool:
+        for _ in range(6):
+            await _run(pool, steps.describe)
+        assert pool._replacing
+    assert not set(psutil.Process().children()) - before
 
 
 async def test_idle_children_above_the_number_kept_are_retired() -> None:

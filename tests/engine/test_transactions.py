@@ -217,8 +217,8 @@ async def test_a_lost_connection_is_a_transient_error(dsn: str) -> None:
             job = await bed.submit(accounts, "wait")
             running = asyncio.create_task(bed.finish())
             await _events["reached"].wait()
-            _events["go_on"].set()
             assert await bed.pool.fetchval(f"select count(pg_terminate_backend(pid)) {_SESSIONS}") == 1
+            _events["go_on"].set()
             await running
         finally:
             book.retry = Retry(attempts=1)

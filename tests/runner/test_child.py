@@ -52,3 +52,25 @@ def test_a_sandbox_without_proc_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> Non
         "a sandbox has no /proc, because parts of this container's /proc are hidden: files that functions write must "
         "fit into their scratch space (scratch_mb)"
     )
+
+
+def test_what_a_call_left_is_deleted_but_nothing_that_is_mounted_there_is_searched(tmp_path: Path) -> None:
+    device = tmp_path.stat().st_dev
+    (tmp_path / "left" / "deep").mkdir(parents=True)
+    (tmp_path / "left" / "deep" / "file").touch()
+    (tmp_path / "file").touch()
+    outside = tmp_path.with_name("outside")
+    outside.mkdir()
+    (outside / "kept").touch()
+    (tmp_path / "link").symlink_to(outside)
+    child.delete_own(str(tmp_path), device + 1)  # as if its folders were mounted
+    assert [path.name for path in tmp_path.iterdir()] == ["left"]
+    assert (tmp_path / "left" / "deep" / "file").exists()
+    child.delete_own(str(tmp_path), device)
+    assert not list(tmp_path.iterdir())
+    assert (outside / "kept").exists()
+
+
+def test_a_folder_that_cannot_be_emptied_ends_the_process(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="absent"):
+        child.delete_own(str(tmp_path / "absent"), 0)

@@ -11,6 +11,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from forebay import Context, Pipeline
 from forebay.cli.worker import wait_for_database
 from forebay.db.migrate import check, ensure_service, migrate, versions_of
 from forebay.db.pool import connect
@@ -126,6 +127,26 @@ async def test_a_process_that_may_not_migrate_goes_on_without_a_package_that_is_
     assert [each.reason for each in failures() if each.distribution == "notices"] == [
         "SchemaError: the database has no schema part notices yet: run `forebay migrate --service`"
     ]
+
+
+async def test_a_worker_runs_the_pipelines_that_it_is_given(dsn: str) -> None:
+    """Also those that no setting names, as a program that embeds a worker declares them."""
+    own: Pipeline[dict[str, object]] = Pipeline("own", dict)
+    own.step()(look)
+    assert await wait_for_database(dsn, Settings(), [own], asyncio.Event()) == [own]
+
+
+async def test_a_worker_without_a_usable_package_says_so(dsn: str, installed: Installed) -> None:
+    installed.add("notices", NOTICES)
+    settings = Settings()
+    notices = [each for each in load_pipelines(settings.pipeline_modules) if each.name == "notices"]
+    with pytest.raises(DefinitionError) as failed:
+        await wait_for_database(dsn, settings, notices, asyncio.Event())
+    assert str(failed.value) == "there are no pipelines to run: none of their packages can be used"
+
+
+async def look(_: Context, value: dict[str, object]) -> object:
+    return value
 
 
 async def test_a_worker_of_a_named_package_needs_its_tables(dsn: str, installed: Installed) -> None:

@@ -602,6 +602,30 @@ async def test_expire_at_the_watermark_does_not_walk_over_leases_that_have_ended
         await report.close()
 
 
+async def test_a_look_at_no_leases_does_not_walk_over_those_that_have_ended(explained: Explained) -> None:
+    """The same of the sweep's look while there is no lease: the next look begins at the time of this one."""
+    db, look = explained.db, "select * from forebay.look_at_leases($1, true, $2)"
+    await db.execute("alter table forebay.lease set (autovacuum_enabled = off)")
+    report = await asyncpg.connect(db.dsn)
+    try:
+        await report.execute("begin isolation level repeatable read; select count(*) from forebay.job")
+        await db.execute(
+            """insert into forebay.lease
+                   (token, step_id, lane_id, job_id, owner_id, worker_id, attempt, claimed_at, expires_at, ns)
+               select g, 1, 1, 1, 1, 1, 1, $1, $1, '{[1,1]}' from generate_series(10000, 30000) g""",
+            START,
+        )
+        await db.execute("delete from forebay.lease")
+        first = await db.conn.fetchrow(look, 0, START)
+        assert first is not None
+        assert not first["has_expired"]
+        known, whole = [await explained.buffers(look, token, START) for token in (first["lowest_token"], 0)]
+        assert known * 10 < whole
+        assert first["lowest_token"] < await db.one("select forebay.next_token()")  # the next claims are looked at
+    finally:
+        await report.close()
+
+
 async def test_release(explained: Explained) -> None:
     tokens = [row["token"] for row in await explained.db.fetch("select token from forebay.lease limit 100")]
     assert_indexed(await explained.of("select forebay.release(1, $1, $2)", tokens, START))

@@ -73,7 +73,8 @@ def test_what_goes_wrong_in_the_api_is_reported_without_what_was_sent(
     assert value["stacktrace"]["frames"]
     assert event["message"] == "request_failed"
     assert (event["tags"], event["logger"]) == ({"role": "api"}, "forebay.api")
-    assert event["extra"] == {"part": "api", "path": "/api/jobs"}
+    request = answer.headers["x-request-id"]
+    assert event["extra"] == {"part": "api", "method": "POST", "path": "/api/jobs", "request": request}
     assert "request" not in event
     _tells_nothing(sentry, dsn, token)
 

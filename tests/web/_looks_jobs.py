@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tests.web._pages import Look, job_with_a_failure, lively, waiting_job
+
+if TYPE_CHECKING:
+    from tests.web._browser import Watched
+
+
+def select(page: Watched) -> None:
+    page.page.get_by_role("region", name="Dead letters").get_by_role("checkbox").first.check()
+    page.page.get_by_role("region", name="Selected dead letters").wait_for()
+
+
+def ask_to_retry_all(page: Watched) -> None:
+    page.page.get_by_role("button", name="Retry all").click()
+    page.page.get_by_role("button", name="Retry 1 item").wait_for()
+
 
 LOOKS = [
     Look("/jobs", "empty", "Jobs"),
@@ -20,4 +36,12 @@ LOOKS = [
     Look("/pending", "lively", "Pending", waiting_job),
     Look("/dead-letters", "empty", "Dead letters"),
     Look("/dead-letters", "groups", "Dead letters", job_with_a_failure),
+    Look(
+        "/dead-letters?pipeline=pages&step=fetch&class=data",
+        "letters",
+        "Dead letters",
+        job_with_a_failure,
+        after=select,
+    ),
+    Look("/dead-letters", "retry all", "Dead letters", job_with_a_failure, after=ask_to_retry_all),
 ]

@@ -99,6 +99,10 @@ def with_workers(site: Site) -> dict[str, str]:
     return values | {"minute": (datetime.now(UTC) - timedelta(minutes=20)).strftime("%Y-%m-%dT%H:%M:00.000Z")}
 
 
+def keep_alive(site: Site) -> None:
+    site.sql("update forebay.worker set seen_at = now() where name = 'mill:1'")
+
+
 def _fill_depth(site: Site) -> None:
     """An hour of samples of the depth, as an API would have that has run for so long."""
     ring: DepthRing = site.service.app.state.depth_ring
@@ -148,17 +152,17 @@ def invited(site: Site) -> dict[str, str]:
 
 LOOKS = [
     Look("/ops", "empty", "Operations", who="root"),
-    Look("/ops", "lively", "Operations", with_workers, who="root"),
-    Look("/ops?table=true", "tables", "Operations", with_workers, who="root"),
+    Look("/ops", "lively", "Operations", with_workers, who="root", refresh=keep_alive),
+    Look("/ops?table=true", "tables", "Operations", with_workers, who="root", refresh=keep_alive),
     Look("/ops", "own", "Operations", waiting_job),
-    Look("/ops/flow", "lively", "Flow", with_workers, who="root"),
-    Look("/ops/flow?at={minute}", "then", "Flow", with_workers, who="root"),
-    Look("/ops/controllers", "lively", "Controllers", with_workers, who="root"),
+    Look("/ops/flow", "lively", "Flow", with_workers, who="root", refresh=keep_alive),
+    Look("/ops/flow?at={minute}", "then", "Flow", with_workers, who="root", refresh=keep_alive),
+    Look("/ops/controllers", "lively", "Controllers", with_workers, who="root", refresh=keep_alive),
     Look("/ops/controllers", "empty", "Controllers", who="root"),
     Look("/ops/queues", "lively", "Queues", with_a_paused_queue, who="root"),
-    Look("/ops/lanes", "lively", "Lanes", with_workers, who="root"),
-    Look("/ops/workers", "lively", "Workers", with_workers, who="root"),
-    Look("/ops/workers/mill:1", "busy", "mill:1", with_workers, who="root"),
+    Look("/ops/lanes", "lively", "Lanes", with_workers, who="root", refresh=keep_alive),
+    Look("/ops/workers", "lively", "Workers", with_workers, who="root", refresh=keep_alive),
+    Look("/ops/workers/mill:1", "busy", "mill:1", with_workers, who="root", refresh=keep_alive),
     Look("/ops/workers/nobody", "gone", "nobody", who="root"),
     Look("/ops/pipelines/pages", "lively", "Pages", with_a_paused_queue, who="root"),
     Look("/ops/limits", "empty", "Limits", who="root"),

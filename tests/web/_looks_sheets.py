@@ -41,6 +41,7 @@ LOOKS = [
     Look("/sheets/{job}", "row", "stock.csv", lamps, after=open_row),
     Look('/sheets/{job}?status=["SKIPPED"]', "nothing matches", "stock.csv", lamps),
     Look("/sheets/{job}?tab=exports", "no exports", "stock.csv", lamps),
+    Look("/sheets/{job}?tab=overview", "overview", "stock.csv", lamps),
     Look("/sheets/{job}?tab=file", "file", "stock.csv", lamps),
     Look("/sheets/999", "gone", "Sheet 999", allowed=frozenset({404})),
     Look("/sheets/catalogues", "empty", "Catalogues"),

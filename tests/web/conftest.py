@@ -118,10 +118,11 @@ class States:
     @contextmanager
     def person(self, seed: Seed | None, name: str, *, width: int, height: int, dark: bool) -> Iterator[Watched]:
         """A page of that person at the site, which rests afterwards."""
+        site, _ = self.site(seed)  # first: of another state, nobody stays
         key = (name, width, dark)
         if key not in self._people:
             options = {"width": width, "height": height, "dark": dark, "touch": width < 900}
-            self._people[key] = self.site(seed)[0].person(name, **options)
+            self._people[key] = site.person(name, **options)
         person = self._people[key]
         try:
             yield person

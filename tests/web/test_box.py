@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.web._looks_sheets import broken_upload
@@ -69,6 +71,18 @@ def test_dropped_files_open_the_page_that_takes_them(site: Site) -> None:
     expect(page.get_by_text("That kind of file has no place here")).to_be_visible()
 
 
+def test_empty_pages_are_tried_with_a_sample(site: Site) -> None:
+    page = _opened(site, "/jobs", "Jobs")
+    page.get_by_role("button", name="Save a sample link").click()
+    expect(page.get_by_text("Saved. It fills in as its page is read.")).to_be_visible()
+    expect(page.get_by_role("list", name="Jobs").get_by_role("listitem")).to_have_count(1)
+    page.goto(f"{site.url}/sheets")
+    page.get_by_role("button", name="Try a sample sheet").click()
+    page.wait_for_url("**/sheets/new?job=*")
+    expect(page.get_by_text("sample.csv")).to_be_visible()
+    expect(page.get_by_role("table").get_by_text("Wall clock Aurora 25 cm white")).to_be_visible()
+
+
 def test_home_fills_the_first_minute(site: Site) -> None:
     """From nothing to something that failed, and is tried again."""
     page = _opened(site, "/", "Home")
@@ -83,7 +97,9 @@ def test_home_fills_the_first_minute(site: Site) -> None:
     expect(page.get_by_text("1 item runs again.")).to_be_visible()
     expect(page.get_by_role("list", name="Running jobs").get_by_text("1 of 2 items")).to_be_visible()
     page.get_by_role("button", name="Pause job 1").click()
-    expect(page.get_by_role("list", name="Running jobs").get_by_text("Paused")).to_be_visible()
+    running = page.get_by_role("list", name="Running jobs")
+    expect(running.get_by_text("Paused", exact=True)).to_be_visible()
+    expect(running.get_by_role("link", name=re.compile("^The job was paused by ann"))).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Pause job 1")).to_be_visible()
 

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from forebay import Context, Pipeline, Retry, TransientError, Wait
 from forebay.testing import testbed
 from tests.crash._rig import EFFECTS, Workers
 from tests.crash._steps import slow
+from tests.web._browser import Watched
 from tests.web._pages import job_with_a_failure, waiting_job
 from tests.web.conftest import Site
 
@@ -156,6 +157,89 @@ def test_each_reason_that_can_be_helped_has_its_button(serve: Callable[..., Site
     expect(page.get_by_text("Skipped", exact=True).first).to_be_visible()
 
 
+_LEAVE = """() => {
+  Object.defineProperty(document, "hidden", {configurable: true, get: () => true});
+  document.dispatchEvent(new Event("visibilitychange", {bubbles: true}));
+}"""
+
+
+def test_an_item_tells_its_attempts_and_what_is_done_with_it_is_undone_by_keys(serve: Callable[..., Site]) -> None:
+    site = serve(orders)
+    ann = site.api()
+    items = ["fails", "works"]
+    job = ann.post("/api/jobs", json={"pipeline": "orders", "items": items}).json()["jobId"]
+
+    async def work() -> None:
+        async with testbed(site.service.dsn, [orders], migrated=True) as bed:
+            await bed.run()
+
+    person = site.person()
+    page = person.open("/jobs")
+    expect(page.get_by_role("list", name="Jobs")).to_contain_text("act: no running worker serves queue orders.act")
+    person.open(f"/jobs/{job}")
+    graph = page.get_by_role("group", name="Steps of the job")
+    expect(graph).to_contain_text("act2 waiting")
+    site.run(work())
+    expect(graph).to_contain_text(re.compile(r"[1-9][0-9.]*/(s|min) out"))
+    ann.post(f"/api/jobs/{job}/items/1/start")
+    site.run(work())
+
+    person.open(f"/jobs/{job}/items/1")
+    _reads_attempts_and_why(person)
+    _undoes_a_pause(ann, page, job)
+    _is_told_at_its_place_what_failed(ann, person, job)
+    _takes_back_a_retry(ann, page, job)
+
+
+def _reads_attempts_and_why(person: Watched) -> None:
+    page = person.page
+    attempts = page.get_by_role("list", name="Attempts").get_by_role("listitem")
+    expect(attempts).to_have_count(2)
+    expect(attempts.first).to_contain_text(re.compile(r"attempt 1 of 4.* on .*Tried again (after|at once)"))
+    expect(attempts.last).to_contain_text("act, attempt 2 of 4")
+    expect(attempts.last).to_contain_text("Passing error: The line is dead.")
+    expect(attempts.last).to_contain_text("Tried again at its time: in ")
+    person.axe()
+    page.keyboard.press("w")
+    why = page.get_by_role("region", name="Why it waits")
+    expect(why).to_be_focused()
+
+
+def _undoes_a_pause(ann: httpx.Client, page: Page, job: str) -> None:
+    page.keyboard.press("p")
+    expect(page.get_by_role("button", name="Resume", exact=True)).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    assert ann.get(f"/api/jobs/{job}/items/1").json()["steps"][0]["state"] == "WAITING"
+
+
+def _is_told_at_its_place_what_failed(ann: httpx.Client, person: Watched, job: str) -> None:
+    page = person.page
+    page.get_by_role("button", name="Live").click()  # the page no longer hears of what others do
+    ann.post(f"/api/jobs/{job}/items/1/cancel")
+    person.allowed = {409}
+    with page.expect_response(lambda answer: answer.status == 409) as refused:
+        page.keyboard.press("p")
+    alert = page.get_by_role("alert").filter(has_text="It was not paused.")
+    expect(alert).to_contain_text(f"Request {refused.value.json()['requestId']}")
+    person.axe()
+    alert.get_by_role("button", name="Close").click()
+
+
+def _takes_back_a_retry(ann: httpx.Client, page: Page, job: str) -> None:
+    page.reload()
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    page.keyboard.press("r")
+    expect(page.get_by_text("It runs again.")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_role("button", name="Run again")).not_to_have_attribute("aria-busy", "true")
+    assert ann.get(f"/api/jobs/{job}/items/1").json()["status"] == "SKIPPED"
+    with page.expect_response(lambda answer: answer.url.endswith("/reprocess")):
+        page.keyboard.press("r")
+        page.evaluate(_LEAVE)  # it is sent at once
+    assert ann.get(f"/api/jobs/{job}/items/1").json()["status"] == "PENDING"
+
+
 def test_a_worker_is_killed_and_the_work_goes_on(serve: Callable[..., Site], tmp_path: Path) -> None:
     site = serve(slow)
     site.sql(EFFECTS)
@@ -202,6 +286,6 @@ def test_what_failed_is_grouped_by_its_reason_and_run_again(site: Site) -> None:
     page.reload()
     expect(group.get_by_role("button", name="Retry 1")).to_be_visible()  # it failed again
     group.get_by_role("link", name="Show").click()
-    page.get_by_role("link", name=f"2 of job {job}").click()
-    expect(page.get_by_role("heading", name=f"Item 2 of job {job}", level=1)).to_be_visible()
-    expect(page.get_by_role("figure", name="Timeline of the item")).to_be_visible()
+    page.get_by_role("region", name="Dead letters").get_by_role("link", name="2", exact=True).click()
+    panel = page.get_by_role("complementary").get_by_role("region", name=f"Item 2 of job {job}")
+    expect(panel.get_by_role("figure", name="Timeline of the item")).to_be_visible()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.web._pages import job_with_a_failure
 from tests.web.conftest import Site
@@ -50,6 +50,8 @@ def test_pending_items_are_filtered_paused_cancelled_and_run_again(site: Site) -
     expect(table.get_by_title("The job is paused").first).to_be_visible()
     first.check()
     selected = page.get_by_role("region", name="Selected items")
+    _select_ranges(page, job)
+    first.check()
     expect(selected).to_contain_text("These items are open: they run anyway.")
     expect(selected.get_by_role("button", name="Reprocess selected")).to_be_disabled()
     ann.axe()
@@ -60,6 +62,7 @@ def test_pending_items_are_filtered_paused_cancelled_and_run_again(site: Site) -
     page.keyboard.press("Enter")
     expect(page.get_by_text("Nothing matches")).to_be_visible()
     page.get_by_role("button", name="Error", exact=True).click()
+    _filter_ended(page, ended)
     page.get_by_label(f"Select item 2 of job {ended}", exact=True).check()
     selected.get_by_role("button", name="Reprocess selected").click()
     expect(page.get_by_text("1 item runs again.")).to_be_visible()
@@ -67,6 +70,34 @@ def test_pending_items_are_filtered_paused_cancelled_and_run_again(site: Site) -
     expect(page).to_have_url(re.compile(rf"/jobs/{ended}"))
     page.get_by_role("tab", name="Pending").click()
     expect(table.get_by_role("columnheader")).to_have_text(COLUMNS)
+    page.get_by_label("To", exact=True).fill("2020-01-01")
+    expect(page.get_by_text("Nothing was updated in these days")).to_be_visible()
+
+
+def _select_ranges(page: Page, job: str) -> None:
+    """From the first item, which is selected, by mouse and by keys; nothing is selected at the end."""
+    selected = page.get_by_role("region", name="Selected items")
+    page.get_by_label(f"Select item 4 of job {job}", exact=True).click(modifiers=["Shift"])
+    expect(selected).to_contain_text("4 items selected")
+    for key in ("j", "x", "j", "j", "Shift+X", "*", "*"):
+        page.keyboard.press(key)
+    expect(selected).to_have_count(0)
+    for key in ("x", "k", "Shift+X"):
+        page.keyboard.press(key)
+    expect(selected).to_contain_text("2 items selected")
+    page.keyboard.press("*")
+    page.keyboard.press("*")
+
+
+def _filter_ended(page: Page, ended: str) -> None:
+    failed = page.get_by_label(f"Select item 2 of job {ended}", exact=True)
+    expect(failed).to_be_visible()
+    page.get_by_label("JobType", exact=True).select_option(label="Sheets")
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    page.get_by_label("JobType", exact=True).select_option(label="All")
+    page.get_by_label("To", exact=True).fill("2020-01-01")
+    expect(failed).to_have_count(0)
+    page.get_by_label("To", exact=True).fill("")
 
 
 def test_a_group_of_dead_letters_says_what_its_retry_has_become(site: Site) -> None:
@@ -81,6 +112,51 @@ def test_a_group_of_dead_letters_says_what_its_retry_has_become(site: Site) -> N
     site.run(site.service.work())
     expect(groups.get_by_text(f"{count} item ran again: 0 done, {count} failed again.")).to_be_visible()
     ann.axe()
+
+
+def test_the_letters_of_a_group_run_again_one_some_and_all(site: Site) -> None:
+    made = site.api().post("/api/jobs", json={"pipeline": "pages", "items": [{"title": "broken"}] * 5})
+    job = made.json()["jobId"]
+    site.run(site.service.work())
+    site.sql("update forebay.dead_letter set reason = 'no stamp' where n = 5")
+    ann = site.person()
+    page = ann.open("/dead-letters")
+    groups = page.get_by_role("list", name="Groups of dead letters").get_by_role("listitem")
+    expect(groups).to_have_count(2)
+    groups.filter(has_text="Broken on purpose.").get_by_role("link", name="Show").click()
+    table = page.get_by_role("region", name="Dead letters")
+    rows = table.get_by_role("row")
+    expect(rows).to_have_count(5)  # with the titles
+    expect(table).not_to_contain_text("no stamp")
+    page.get_by_role("button", name=f"Retry item 4 of job {job}").click()
+    expect(page.get_by_text("1 item runs again.")).to_be_visible()
+    expect(rows).to_have_count(4)
+    expect(table).to_be_focused()
+    for key in ("j", "x", "j", "Shift+X"):
+        page.keyboard.press(key)
+    selected = page.get_by_role("region", name="Selected dead letters")
+    expect(selected).to_contain_text("2 letters selected")
+    page.get_by_label(f"Select item 1 of job {job}").click(modifiers=["Shift"])
+    expect(selected).to_contain_text("3 letters selected")
+    assert page.evaluate("getSelection().toString()") == ""
+    ann.axe()
+    page.keyboard.press("r")
+    group = page.get_by_role("region", name="The group")
+    expect(group).to_contain_text("3 items ran again: 0 done, 3 still open.")
+    expect(page.get_by_text("Nothing of this kind is left")).to_be_visible()
+    site.run(site.service.work())
+    expect(group).to_contain_text("3 items ran again: 0 done, 3 failed again.")
+    group.get_by_role("button", name="Retry 4").click()
+    expect(group).to_contain_text("4 items ran again: 0 done, 4 still open.")
+    site.run(site.service.work())
+    page.get_by_role("link", name="All groups").click()
+    page.get_by_role("button", name="Retry all").click()
+    dialog = page.get_by_role("dialog", name="Retry all dead letters")
+    expect(dialog).to_contain_text("5 items of 1 job run again")
+    ann.axe()
+    dialog.get_by_role("button", name="Retry 5 items").click()
+    expect(dialog).to_have_count(0)
+    assert site.api().get("/api/dead-letters").json()["deadLetters"] == []
 
 
 def test_jobs_of_one_item_are_folded_and_a_record_is_printed_and_saved(site: Site) -> None:
@@ -106,3 +182,26 @@ def test_jobs_of_one_item_are_folded_and_a_record_is_printed_and_saved(site: Sit
     expect(page.get_by_role("region", name="Attempts")).to_be_visible()
     printed = page.evaluate("getComputedStyle(document.querySelector('table time'), '::after').content")
     assert re.search(r"\(20\d\d-", printed)
+
+
+def test_several_jobs_are_paused_taken_back_and_cancelled_at_once(site: Site) -> None:
+    first, second, third = [_submit(site, 2) for _ in range(3)]
+    ann = site.person()
+    page = ann.open("/jobs")
+    page.get_by_label(f"Select job {third}").check()
+    page.get_by_label(f"Select job {first}").click(modifiers=["Shift"])
+    selected = page.get_by_role("region", name="Selected jobs")
+    expect(selected).to_contain_text("3 jobs selected")
+    expect(selected.get_by_role("button", name=re.compile("^(Resume|Retry)"))).to_have_count(0)
+    ann.axe()
+    selected.get_by_role("button", name="Pause 3").click()
+    expect(page.get_by_text("3 jobs paused.")).to_be_visible()
+    expect(page.get_by_role("list", name="Jobs").get_by_text("Paused", exact=True)).to_have_count(3)
+    page.keyboard.press("u")
+    expect(page.get_by_role("list", name="Jobs").get_by_text("Paused", exact=True)).to_have_count(0)
+    page.get_by_label(f"Select job {second}").check()
+    selected.get_by_role("button", name="Cancel 1").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel 2 items").click()
+    expect(page.get_by_text("1 job cancelled.")).to_be_visible()
+    states = [site.api().get(f"/api/jobs/{job}").json()["state"] for job in (first, second, third)]
+    assert (states[1], "CANCELLED" in (states[0], states[2])) == ("CANCELLED", False)

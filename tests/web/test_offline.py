@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from forebay.api.routes import web
 from forebay.api.web_files import FOLDER, WebFiles
 from tests.cli._run import until
-from tests.web._browser import Watched, forward_until_seen
+from tests.web._browser import Watched
 from tests.web.conftest import Site
 
 
@@ -60,11 +60,22 @@ def test_the_app_opens_without_a_network_and_offers_a_new_version(
     ann.allowed = {0}
     page.clock.install()
     page.context.set_offline(True)
-    page.goto(f"{site.url}/jobs")
-    # Reads are repeated by themselves, later and later.
-    forward_until_seen(page, page.get_by_text("There is no answer from the server."), step_ms=16_000)
+    page.goto(f"{site.url}/save?text=for+the+train+https://example.org/shared")  # as the share menu does
+    expect(page.get_by_role("heading", name="There is no connection", level=1)).to_be_visible()
+    ann.axe()
+    expect(page.get_by_role("textbox", name="Save a link")).to_have_value("https://example.org/shared")
+    page.get_by_role("button", name="Save").click()
+    expect(
+        page.get_by_text("Kept on this device, sent when you are online: https://example.org/shared")
+    ).to_be_visible()
+    page.get_by_role("textbox", name="Save a link").fill("https://example.org/half")
+    page.clock.fast_forward(20_000)  # it asks again by itself, which changes nothing here
+    expect(page.get_by_role("textbox", name="Save a link")).to_have_value("https://example.org/half")
     page.context.set_offline(False)
-    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("heading", name="Save a link", level=1)).to_be_visible()  # the app, by itself
+    expect(page.get_by_text("1 kept link is saved.")).to_be_visible()
+    assert site.api().get("/api/bookmarks").json()["bookmarks"][0]["url"] == "https://example.org/shared"
+    page.goto(f"{site.url}/jobs")
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
 
     newer = shutil.copytree(FOLDER, tmp_path / "web")

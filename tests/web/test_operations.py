@@ -259,8 +259,13 @@ def test_a_person_chooses_the_start_page_and_takes_everything_along(site: Site) 
     job_with_a_failure(site)
     page = site.person().open("/account")
     page.get_by_label("Start page").select_option("Jobs")
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.url.endswith("/preferences")):
+        page.get_by_label("Theme").select_option("Dark")
     page.goto(f"{site.url}/")
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    elsewhere = site.person().open("/account")  # another browser
+    expect(elsewhere.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(elsewhere.get_by_label("Start page")).to_have_value("/jobs")
     page.get_by_role("link", name="Home").first.click()
     expect(page.get_by_role("heading", name="Home", level=1)).to_be_attached()
     page.set_viewport_size({"width": 360, "height": 780})

@@ -9,40 +9,66 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.web._browser import Watched
-from tests.web._pages import Look, all_looks
+from tests.web._pages import Look, all_looks, route_of, routes
 from tests.web.conftest import States
 
 # Pictures are kept where this says, for `python scripts/web.py sheet`.
 PICTURES = os.environ.get("FOREBAY_PICTURES")
-SIZES = ((1440, 900, False), (360, 780, True))  # light on the one, dark on the other: each is seen
+SIZES = ((1440, 900), (360, 780))
 
 
-def _by_state() -> list[Look]:
+def _by_state(looks: list[Look]) -> list[Look]:
     """The looks at one state follow each other: they share a site."""
-    looks = all_looks()
     seeds = list(dict.fromkeys(look.seed for look in looks))
     return sorted(looks, key=lambda look: seeds.index(look.seed))
 
 
-@pytest.mark.parametrize("look", _by_state(), ids=lambda look: look.name)
+def test_every_route_is_looked_at() -> None:
+    assert set(routes()) - {route_of(look.path) for look in all_looks()} == set()
+
+
+@pytest.mark.parametrize(
+    "look", _by_state([look for look in all_looks() if not look.is_rare]), ids=lambda look: look.name
+)
 def test_a_page_looks_right(states: States, look: Look) -> None:
-    _, values = states.site(look.seed)
-    for width, height, usually_dark in SIZES:
-        for dark in (False, True) if PICTURES else (usually_dark,):
+    """Wide and light, narrow and dark; what differs in the other theme of the same page are its colours."""
+    for (width, height), dark in zip(SIZES, (False, True), strict=True):
+        with states.person(look.seed, look.who, width=width, height=height, dark=dark) as person:
+            _open(states, person, look)
+            person.axe()
+            person.page.emulate_media(color_scheme="light" if dark else "dark")
+            person.axe(rules=("color-contrast",))
+            person.page.emulate_media(color_scheme="dark" if dark else "light")
+            _check(person, width)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("look", _by_state(all_looks()), ids=lambda look: look.name)
+def test_a_page_looks_right_in_each_size_and_theme(states: States, look: Look) -> None:
+    for width, height in SIZES:
+        for dark in (False, True):
             with states.person(look.seed, look.who, width=width, height=height, dark=dark) as person:
-                _look(person, look, values, f"{look.name} {width} {'dark' if dark else 'light'}.png", width)
+                _open(states, person, look)
+                person.axe()
+                if PICTURES:
+                    name = f"{look.name} {width} {'dark' if dark else 'light'}.png"
+                    person.page.screenshot(path=Path(PICTURES) / name, animations="disabled")
+                _check(person, width)
 
 
-def _look(person: Watched, look: Look, values: dict[str, str], picture: str, width: int) -> None:
+def _open(states: States, person: Watched, look: Look) -> None:
+    site, values = states.site(look.seed)
+    if look.refresh:
+        look.refresh(site)
     person.allowed |= look.allowed
     page = person.open(look.path.format(**values))
     expect(page.get_by_role("heading", name=look.heading, level=1)).to_be_attached()
     page.wait_for_load_state("load")
-    expect(page.locator("[aria-busy=true], [role=status]:has-text('Loading')")).to_have_count(0)
+    expect(page.locator("[aria-busy=true], [role=status]:has-text('Loading'), [class*=skeleton]")).to_have_count(0)
     if look.after:
         look.after(person)
-    person.axe()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    if PICTURES:
-        page.screenshot(path=Path(PICTURES) / picture, animations="disabled")
+
+
+def _check(person: Watched, width: int) -> None:
+    assert person.page.evaluate("document.documentElement.scrollWidth") <= width
     person.check()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -64,6 +66,10 @@ def _read_and_go_back(page: Page) -> None:
     expect(marks).to_have_count(1)
     _swipe(page, marks.first, -160)
     page.get_by_role("dialog", name="Tags of 1 bookmark").get_by_role("button", name="Close").first.tap()
+    with _held(page, marks.first):
+        expect(page.get_by_text("1 selected")).to_be_visible()
+    expect(page.get_by_text("1 selected")).to_be_visible()  # the finger has gone: no link opens
+    page.get_by_role("button", name="Clear the selection").tap()
     _swipe(page, marks.first, 40)  # not far enough: nothing happens, and no link opens
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(marks).to_have_count(1)
@@ -83,6 +89,18 @@ def _swipe(page: Page, row: Locator, way: int) -> None:
             "Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": moved, "timestamp": at + 0.1 * place}
         )
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": [], "timestamp": at + 0.8})
+
+
+@contextmanager
+def _held(page: Page, row: Locator) -> Iterator[None]:
+    """A finger rests on a row."""
+    box = row.bounding_box()
+    assert box is not None
+    touch = page.context.new_cdp_session(page)
+    at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
+    yield
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
 def _pause(site: Site, page: Page, job: str) -> None:
@@ -111,10 +129,20 @@ def _rows(page: Page) -> None:
     grid = page.get_by_role("grid")
     expect(grid.get_by_role("gridcell", name="Lamp no. 2", exact=True)).to_be_visible()
     _fits(page)
+    with _held(page, grid.get_by_role("gridcell", name="Lamp no. 1", exact=True)):
+        expect(page.get_by_role("region", name="Selected rows")).to_contain_text("1 row")
+    expect(page.get_by_role("region", name="Row 1", exact=True)).to_have_count(0)
     grid.get_by_role("gridcell", name="Lamp no. 2", exact=True).tap()
     expect(page.get_by_role("region", name="Row 2", exact=True)).to_contain_text("https://example.org/lamps/2")
     _fits(page)
     page.go_back()
+    expect(page.get_by_role("region", name="Row 2", exact=True)).to_have_count(0)
+    expect(grid.get_by_role("gridcell", name="Lamp no. 2", exact=True)).to_be_visible()  # Back has not left the sheet
+    page.context.set_offline(True)
+    expect(page.get_by_role("button", name="Offline since")).to_be_visible()  # there is no rail that says so
+    _fits(page)
+    page.context.set_offline(False)
+    expect(page.get_by_role("button", name="Offline since")).to_be_hidden()
 
 
 def _retry(site: Site, page: Page) -> None:

@@ -151,6 +151,14 @@ def test_rows_are_filtered_selected_and_opened(site: Site) -> None:
     _picture(page, "sheet row panel 1440")
     ann.axe()
     page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    page.keyboard.press("Enter")  # the focus is where it was: on the number of the row
+    expect(panel).to_be_visible()
+    page.go_back()
+    expect(panel).to_have_count(0)
+    assert "status=" in page.url
+    expect(page.get_by_role("button", name="10,000", exact=True)).to_be_focused()
+    expect(page.get_by_label("Select row 10000")).to_be_checked()
     page.get_by_role("group", name="Status").get_by_role("button", name=re.compile("^Error")).click()
     page.get_by_label("Text in a cell").fill("no. 1777")
     page.keyboard.press("Enter")
@@ -349,11 +357,30 @@ def _map_and_start(site: Site, ann: Watched) -> None:
     ann.axe()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", name="prices.csv", level=1)).to_be_visible()
+    expect(page.get_by_role("region", name="Why it waits")).to_contain_text("no running worker serves queue")
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_visible()
     _work(site)
     expect(page.get_by_role("button", name="Not found 1,200")).to_be_visible()
     # The rows in view are loaded once more after the job has ended: none still says that it waits.
     expect(page.get_by_role("grid").get_by_text("Waiting")).to_have_count(0)
     _picture(page, "sheet done 1440")
+    _see_the_job(page)
+
+
+def _see_the_job(page: Page) -> None:
+    """A sheet has all that a job has."""
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_text(["Grid", "Overview", "Items", "Pending", "Timeline", "Exports", "File", "Record"])
+    page.get_by_role("tab", name="Overview").click()
+    expect(page.get_by_role("group", name="Steps of the job")).to_be_visible()
+    page.get_by_role("link", name="1,200 not found", exact=True).click()
+    expect(page.get_by_role("tab", name="Items")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("region", name="Items", exact=True).get_by_text("Not found").first).to_be_visible()
+    page.get_by_role("tab", name="Timeline").click()
+    expect(page.get_by_role("figure", name="Timeline of the job")).to_be_visible()
+    page.get_by_role("tab", name="Record").click()
+    expect(page.get_by_role("region", name="Attempts")).to_be_visible()
+    page.get_by_role("tab", name="Grid").click()
 
 
 def _export(site: Site, page: Page) -> None:

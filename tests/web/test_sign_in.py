@@ -103,7 +103,8 @@ def test_a_link_for_somebody_without_a_password_leads_to_home_at_once(site: Site
 def test_signing_out_ends_the_session(site: Site) -> None:
     visitor = _visitor(site)
     page = visitor.open(f"/sign-in#{_link(site, 'ann')}")
-    page.get_by_role("button", name="Sign in").click()
+    with page.expect_response("**/api/me/preferences"):  # what is under way when the session ends is rejected
+        page.get_by_role("button", name="Sign in").click()
     page.get_by_role("button", name="Account of ann").click()
     page.get_by_role("menuitem", name="Sign out").click()
     expect(page.get_by_label("Password", exact=True)).to_be_visible()

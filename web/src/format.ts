@@ -61,21 +61,34 @@ export function relative(time: Date, now: Date): string {
   const seconds = (now.getTime() - time.getTime()) / 1000;
   const away = Math.abs(seconds);
   if (away < 1.5) return "now";
-  if (away > 7 * 86400) return time.toLocaleDateString("en", { day: "numeric", month: "short", year: "numeric" });
+  if (away > 7 * 86400)
+    return time.toLocaleDateString("en", { day: "numeric", month: "short", year: "numeric", timeZone });
   const [size, name] = UNITS.find(([least]) => away >= least)!;
   const said = `${Math.floor(away / size)} ${name}`;
   return seconds < 0 ? `in ${said}` : `${said} ago`;
 }
 
+let timeZone: string | undefined;
+
+/** Show clocks and dates in this time zone; undefined, or one that the browser does not know: that of the device. */
+export function setZone(zone: string | undefined): void {
+  try {
+    if (zone) new Intl.DateTimeFormat("en", { timeZone: zone });
+    timeZone = zone;
+  } catch {
+    timeZone = undefined;
+  }
+}
+
 /** Local and UTC, for tooltips. */
 export function exactTime(time: Date): string {
-  const local = time.toLocaleString("en", { dateStyle: "medium", timeStyle: "medium" });
+  const local = time.toLocaleString("en", { dateStyle: "medium", timeStyle: "medium", timeZone });
   return `${local} (${time.toISOString().replace("T", " ").slice(0, 19)} UTC)`;
 }
 
 /** 14:02, in local time. */
 export function clock(time: Date): string {
-  return time.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  return time.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
 }
 
 /** The host of a URL without www, or the text itself. */

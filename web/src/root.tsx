@@ -12,5 +12,6 @@ export const root = createRootRoute({
     await queryClient.ensureQueryData(appQuery);
   },
   component: Whole,
+  errorComponent: lazyRouteComponent(() => import("~/shell/unreachable")),
   notFoundComponent: lazyRouteComponent(() => import("~/pages/not-found/index")),
 });

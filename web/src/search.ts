@@ -17,6 +17,9 @@ export function search<T extends Record<string, Read<unknown>>>(fields: T) {
 export const text: Read<string> = (value) =>
   typeof value === "string" || typeof value === "number" ? String(value) || undefined : undefined;
 
+/** Also the empty text, where it says that there is none. */
+export const textOrEmpty: Read<string> = (value) => (value === "" ? "" : text(value));
+
 export const whole: Read<number> = (value) =>
   Number.isSafeInteger(Number(value)) && value !== "" && value !== null && value !== undefined
     ? Number(value)

@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { useApp } from "~/api/app";
 import { useTrackedJobs } from "~/jobs/tracked";
 import { Frame } from "~/shell/frame";
 import type { RailEntry } from "~/shell/rail";
@@ -9,7 +10,15 @@ import { begun } from "~/uploads/memory";
 export const rail = new Store<RailEntry[]>([]);
 
 export function Whole() {
+  const { me } = useApp();
   useTrackedJobs();
+  useEffect(() => {
+    let stop: (() => void) | undefined;
+    void import("~/shell/preferences").then(({ follow }) => {
+      stop = follow(me.name);
+    });
+    return () => stop?.();
+  }, [me.name]);
   useEffect(() => {
     if (begun().length > 0) void import("~/uploads/interrupted").then(({ showInterrupted }) => showInterrupted());
   }, []);

@@ -17,6 +17,7 @@ from forebay.api.metrics.service import ServiceMetrics
 from forebay.api.middleware.direct import DirectRoutes
 from forebay.api.middleware.forwarded import Forwarded
 from forebay.api.middleware.guards import BodyLimit, CatchAll, SecurityHeaders
+from forebay.api.middleware.request_ids import RequestIds
 from forebay.api.operations.depth_ring import DepthRing
 from forebay.api.operations.doctor import Doctor
 from forebay.api.operations.lane_lists import LaneLists
@@ -125,6 +126,7 @@ def create_app(
         from forebay.api.middleware.tracing import Traced  # noqa: PLC0415 - needs an extra
 
         app.add_middleware(Traced, tracer=tracer)
+    app.add_middleware(RequestIds)
     app.add_middleware(Forwarded, trusted=settings.trusted_proxies, meter=meter)
     for router in routers:
         app.include_router(router)
@@ -201,6 +203,7 @@ _PROBLEM = {
         "detail": {"type": "string"},
         "id": {"type": "string", "description": "what an earlier request with this Idempotency-Key created"},
         "signIn": {"type": "string", "description": "401: the page to sign in at"},
+        "requestId": {"type": "string", "description": "the `request` of the lines in the server's log about it"},
         "errors": {
             "type": "array",
             "items": {

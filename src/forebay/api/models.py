@@ -243,6 +243,7 @@ def dead_letter_of(row: asyncpg.Record) -> DeadLetter:
 class DeadLetterPage(Model):
     dead_letters: list[DeadLetter]
     next: Next
+    searched_to: datetime | None = Field(description="how far back was searched; null: all were")
 
 
 class Changed(Model):

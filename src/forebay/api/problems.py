@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from forebay.api.rejections import rejections
 from forebay.db.pool import UNAVAILABLE
 from forebay.errors import (
     Busy,
@@ -25,7 +26,7 @@ from forebay.errors import (
     SchemaError,
     one_line,
 )
-from forebay.log import get_logger
+from forebay.log import get_logger, request_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 log = get_logger("api")
 
 MEDIA_TYPE = "application/problem+json"
+REQUEST_ID = "X-Request-Id"
 _STATUS: tuple[tuple[type[RequestError], int], ...] = (
     (NotFoundError, 404),
     (ConflictError, 409),
@@ -70,6 +72,8 @@ def answer(
     headers: Mapping[str, str] | None = None,
     about: str | None = None,
 ) -> JSONResponse:
+    """A problem as a response. It has the id of its request, under which the log has a line; those of 5xx are logged
+    where they happen."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -82,7 +86,12 @@ def answer(
         body["id"] = about
     if status == HTTPStatus.UNAUTHORIZED:
         body["signIn"] = "/sign-in"
-    return JSONResponse(body, status, dict(headers or {}), media_type=MEDIA_TYPE)
+    sent = dict(headers or {})
+    if (request := request_id()) is not None:
+        body["requestId"] = sent[REQUEST_ID] = request
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        rejections.add(status, detail)
+    return JSONResponse(body, status, sent, media_type=MEDIA_TYPE)
 
 
 def install(app: FastAPI) -> None:

@@ -25,10 +25,10 @@ from forebay.engine.db import overview
 from forebay.engine.declare.loading import load_pipelines, parts_needed
 from forebay.engine.supervise.supervisor import Supervisor, report_worker_id, watch_parent
 from forebay.engine.work.worker import Worker
-from forebay.errors import DatabaseUnavailable, InvalidField
+from forebay.errors import DatabaseUnavailable, DefinitionError, InvalidField
 from forebay.identity.logins import SETTINGS, WORKER, login_url
 from forebay.log import get_logger
-from forebay.packages import GROUP
+from forebay.packages import GROUP, package_of, packages
 from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ async def wait_for_database(
     Raises: SchemaError immediately, because waiting would not help.
     """
     named = parts_for(name for name in settings.pipeline_modules if name != GROUP)
+    declared = [(pipeline, package_of(pipeline)) for pipeline in pipelines]
     backoff = Backoff(0.5, 15)
     while not stop.is_set():
         try:
@@ -145,14 +146,21 @@ async def wait_for_database(
             log.warning("database_awaited", database=place_of(dsn), reason=str(error), next_try_s=pause)
             await wait_for(stop, pause)
         else:
-            return _without_omitted(settings, pipelines)
+            return _without_omitted(declared)
     return None
 
 
-def _without_omitted(settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> Sequence[Pipeline[Any]]:
-    left = load_pipelines(settings.pipeline_modules)
-    if len(left) < len(pipelines):
+def _without_omitted(declared: Sequence[tuple[Pipeline[Any], str | None]]) -> Sequence[Pipeline[Any]]:
+    """The pipelines of these whose package is not omitted.
+
+    Raises: DefinitionError if there are none.
+    """
+    usable = {package.name for package in packages()}
+    left = [pipeline for pipeline, package in declared if package is None or package in usable]
+    if len(left) < len(declared):
         log_failures()
+    if not left:
+        raise DefinitionError("there are no pipelines to run: none of their packages can be used")
     return left
 
 

@@ -77,6 +77,11 @@ class Listener:
                 await conn.fetchval("select 1", timeout=self._check_every)  # fails on a half-open connection
                 self._is_used = False
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether messages arrive, as far as is known."""
+        return self._conn is not None and not self._conn.is_closed()
+
     def take(self) -> Connection | None:
         """The connection for one statement; None if it is down or in use. The caller releases it."""
         if self._conn is None or self._is_used or self._conn.is_closed():

@@ -203,12 +203,28 @@ def _scratch_is_full() -> bool:
 
 def _empty_scratch() -> None:
     """Delete the temporary files of the previous call."""
-    for entry in () if (scratch := _scratch()) is None else scratch.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):  # a mounted module of the application
-                entry.unlink()
+    if (scratch := _scratch()) is not None:
+        delete_own(str(scratch), scratch.stat().st_dev)
+
+
+def delete_own(folder: str, device: int) -> None:
+    """Delete what is in a folder and on this device. What is mounted there, such as the application if it is installed
+    in the scratch folder of this machine, is not searched: it may have thousands of files.
+
+    Raises: OSError if a folder cannot be read; the process must then not be used again.
+    """
+    folders = [folder]
+    for each in folders:  # grows meanwhile
+        with os.scandir(each) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    with contextlib.suppress(OSError):  # a mounted module of the application
+                        os.unlink(entry.path)  # noqa: PTH108 - after each call: no objects
+                elif entry.stat(follow_symlinks=False).st_dev == device:
+                    folders.append(entry.path)
+    for each in reversed(folders[1:]):
+        with contextlib.suppress(OSError):  # something is mounted in it
+            os.rmdir(each)  # noqa: PTH106 - the same
 
 
 def _result(value: object, max_bytes: int) -> tuple[bytes, bytes]:

@@ -10,6 +10,9 @@ export const appQuery = queryOptions({
   queryKey: ["app"],
   queryFn: ({ signal }) => take(api.GET("/api/app", { signal })),
   staleTime: 5 * 60_000,
+  // Without an answer there is nothing to show: that is said at once (~/shell/unreachable), which asks again.
+  networkMode: "always",
+  retry: false,
 });
 
 export function useApp(): AppInfo {

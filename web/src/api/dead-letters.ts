@@ -1,14 +1,16 @@
 import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { onLive } from "~/live/apply";
 import { refreshSoon } from "~/live/refresh";
 import { api, type Schema, take } from "./client";
+import { type JobChange, onJobChanges } from "./job-changes";
 import { forward, pageFrom } from "./pages";
 import type { paths } from "./schema";
 
 export type LetterGroup = Schema<"DeadLetterGroup">;
 export type DeadLetter = Schema<"DeadLetter">;
 type Summary = NonNullable<paths["/api/dead-letters/summary"]["get"]["parameters"]["query"]>;
-type Letters = Omit<NonNullable<paths["/api/dead-letters"]["get"]["parameters"]["query"]>, "after">;
+/** Which dead letters; an empty class: those without one. The reason is that of a group. */
+export type LetterFilter = Pick<Summary, "pipeline" | "step" | "errorClass" | "reason" | "userId">;
+export type Reprocessed = Schema<"ReprocessedLetters">;
 
 const RESULTS = ["dead-letters", "results"] as const;
 
@@ -21,7 +23,7 @@ export function lettersSummaryQuery(filter: Summary = {}) {
   });
 }
 
-export function lettersQuery(filter: Letters = {}) {
+export function lettersQuery(filter: LetterFilter = {}) {
   return infiniteQueryOptions({
     queryKey: ["dead-letters", "list", filter],
     queryFn: ({ signal, pageParam }) =>
@@ -36,10 +38,31 @@ export function lettersQuery(filter: Letters = {}) {
   });
 }
 
-/** Run everything of a group again. */
-export function retryGroup(group: LetterGroup) {
-  const { pipeline, step, errorClass, reason } = group;
-  return take(api.POST("/api/dead-letters/reprocess", { body: { filter: { pipeline, step, errorClass, reason } } }));
+/** Run all that match again; with `dryRun`, only count them. */
+export function retryMatching({ userId, ...filter }: LetterFilter, dryRun = false): Promise<Reprocessed> {
+  const body = { filter, dryRun, ...(userId === "all" && ({ userId } as const)) };
+  return take(api.POST("/api/dead-letters/reprocess", { body }));
+}
+
+/** Run the items of these letters again. */
+export function retryLetters(letters: DeadLetter[], userId?: string): Promise<Reprocessed> {
+  const byJob = Map.groupBy(letters, (letter) => letter.jobId);
+  const items = [...byJob].map(([jobId, own]) => ({
+    jobId,
+    numbers: [...new Set(own.map((letter) => letter.itemId))].join(","),
+  }));
+  return take(
+    api.POST("/api/dead-letters/reprocess", { body: { items, ...(userId === "all" && ({ userId } as const)) } }),
+  );
+}
+
+/** What a retry of all that match would run. */
+export function retryPlanQuery(filter: LetterFilter) {
+  return queryOptions({
+    queryKey: ["dead-letters", "plan", filter],
+    queryFn: () => retryMatching(filter, true),
+    staleTime: 0,
+  });
 }
 
 /** What has become of the items that a retry has run again. */
@@ -57,21 +80,16 @@ export function resultsQuery(jobs: Schema<"JobItems">[]) {
   });
 }
 
-const failures = new Map<string, string>(); // of each job, as the last event said
-const MOST_JOBS = 5000;
+/** Letters come and go with the items that have failed. A job that has not begun has none. The time tells an item that has
+ * failed again from one that has not run again: both events may have come as one. */
+function failsOtherwise({ job: { counters, lastError, startedAt }, before }: JobChange): boolean {
+  const known = before ?? (startedAt === null ? { error: 0, failedAt: "" } : undefined);
+  return known?.error !== counters.error || known.failedAt !== (lastError?.at ?? "");
+}
 
-// Letters come and go with the items that have failed. A job that has not begun has none. The time tells an item that has
-// failed again from one that has not run again: both events may have come as one.
-onLive("job", (client, jobs: Schema<"Job">[]) => {
-  const isChanged = jobs.map(({ id, counters, lastError, startedAt }) => {
-    const now = `${counters.error} ${lastError?.at ?? ""}`;
-    const before = failures.get(id) ?? (startedAt === null ? "0 " : undefined);
-    failures.set(id, now);
-    return before !== now;
-  });
-  while (failures.size > MOST_JOBS) failures.delete(failures.keys().next().value!);
-  if (isChanged.includes(true)) refreshSoon(client, ["dead-letters"]);
-  else refreshResults(client, new Set(jobs.map(({ id }) => id)));
+onJobChanges((client, changes) => {
+  if (changes.some(failsOtherwise)) refreshSoon(client, ["dead-letters"]);
+  else refreshResults(client, new Set(changes.map(({ job }) => job.id)));
 });
 
 /** What has become of a retry changes also while no item fails. */

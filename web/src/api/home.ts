@@ -69,7 +69,9 @@ export async function retry(letters: Letter[]): Promise<number> {
       resetAttempts: true,
       restart: false,
     };
-    const done = await take(api.POST("/api/jobs/{job_id}/reprocess", { params: { path: { job_id: jobId } }, body }));
+    // It may be sent when the page is left.
+    const request = { params: { path: { job_id: jobId } }, body, keepalive: true };
+    const done = await take(api.POST("/api/jobs/{job_id}/reprocess", request));
     items += done.items;
   }
   void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });

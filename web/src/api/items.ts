@@ -3,6 +3,7 @@ import { onLive } from "~/live/apply";
 import { refreshSoon } from "~/live/refresh";
 import { bothWays, pageAt } from "./both-ways";
 import { api, type Schema, take } from "./client";
+import { type JobChange, onJobChanges } from "./job-changes";
 import type { paths } from "./schema";
 
 export type Item = Schema<"Item">;
@@ -22,9 +23,16 @@ export function isOpenItem({ status }: { status: ItemStatus }): boolean {
   return status === "PENDING" || status === "PROCESSING";
 }
 
+interface ItemsFilter {
+  statuses?: readonly string[];
+  step?: string;
+  from?: string;
+  to?: string;
+}
+
 /** The items of a job by number, of a step those that are or have failed there; a page may be short before the end. */
-export function itemsQuery(jobId: string, statuses: readonly string[] = [], step?: string) {
-  const queryKey = ["items", jobId, statuses, step];
+export function itemsQuery(jobId: string, { statuses = [], ...more }: ItemsFilter = {}) {
+  const queryKey = ["items", jobId, statuses, more];
   return infiniteQueryOptions({
     queryKey,
     queryFn: ({ signal, pageParam }) =>
@@ -35,7 +43,7 @@ export function itemsQuery(jobId: string, statuses: readonly string[] = [], step
             query: {
               ...pageAt(pageParam),
               ...(statuses.length > 0 && { statuses: statuses.join(",") }),
-              ...(step && { step }),
+              ...more,
             },
           },
           signal,
@@ -88,7 +96,9 @@ export async function steerItems(
 
 /** Run items again; nothing chosen: all items of the job with these statuses. */
 export function reprocess(jobId: string, body: Schema<"Reprocess">) {
-  return take(api.POST("/api/jobs/{job_id}/reprocess", { params: { path: { job_id: jobId } }, body }));
+  // It may be sent when the page is left.
+  const request = { params: { path: { job_id: jobId } }, body, keepalive: true };
+  return take(api.POST("/api/jobs/{job_id}/reprocess", request));
 }
 
 export function itemTitle(row: ItemRow): string {
@@ -110,30 +120,18 @@ onLive("digest", (client, digests: { jobId: string }[]) => {
   for (const jobId of new Set(digests.map((each) => each.jobId))) stale(client, jobId);
 });
 
-interface JobEvent {
-  id: string;
-  state: string;
-  counters: { total: number; pending: number };
-}
-
-const lastSeen = new Map<string, JobEvent>();
-const MOST_JOBS = 5000;
-
 /** Whether items of a job may wait for something else than before: it was paused or continued, or some run again. Ends of
  * items have events of their own. */
-function waitsOtherwise(job: JobEvent): boolean {
-  const before = lastSeen.get(job.id);
-  lastSeen.set(job.id, job);
-  if (lastSeen.size > MOST_JOBS) lastSeen.delete(lastSeen.keys().next().value!);
-  return !before || before.state !== job.state || before.counters.pending < job.counters.pending;
+function waitsOtherwise({ job, before }: JobChange): boolean {
+  return !before || before.state !== job.state || before.pending < job.counters.pending;
 }
 
 // Of a large job, a digest tells that as well, and more rarely.
-onLive("job", (client, jobs: JobEvent[]) => {
+onJobChanges((client, changes) => {
   const cached = client.getQueryCache().findAll({ predicate: ({ queryKey }) => OF_JOB.has(queryKey[0]) });
   const known = new Set(cached.map(({ queryKey }) => queryKey[1]));
-  for (const job of jobs) {
-    if (!waitsOtherwise(job) || !known.has(job.id) || job.counters.total > LARGE_JOB) continue;
+  for (const { job } of changes.filter(waitsOtherwise)) {
+    if (!known.has(job.id) || job.counters.total > LARGE_JOB) continue;
     const shown = cached.filter(({ queryKey }) => queryKey[0] === "item" && queryKey[1] === job.id);
     refreshSoon(client, ...shown.map(({ queryKey }) => queryKey)); // the same keys as events of items have
     stale(client, job.id);

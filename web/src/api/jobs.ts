@@ -100,10 +100,14 @@ function knownJob(client: QueryClient, id: string): Job | undefined {
 
 type Steer = "pause" | "resume" | "cancel";
 
+export function steerJob(id: string, action: Steer) {
+  return take(api.POST(`/api/jobs/{job_id}/${action}`, { params: { path: { job_id: id } } }));
+}
+
 export function useSteerJob(id: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (action: Steer) => take(api.POST(`/api/jobs/{job_id}/${action}`, { params: { path: { job_id: id } } })),
+    mutationFn: (action: Steer) => steerJob(id, action),
     onSuccess: ({ state }) => {
       const job = knownJob(client, id);
       if (job) putJobs(client, [{ ...job, state }]);

@@ -9,6 +9,8 @@ export class ProblemError extends Error {
   readonly retryAfter: number | undefined;
   /** What an earlier request with the same Idempotency-Key made. */
   readonly id: string | undefined;
+  /** The name of the request in the log of the server. */
+  readonly requestId: string | undefined;
 
   constructor(problem: Partial<Problem> & { status: number }, retryAfter?: number) {
     super(problem.detail ?? problem.title ?? `The server answered ${problem.status}`);
@@ -18,6 +20,7 @@ export class ProblemError extends Error {
     this.errors = problem.errors ?? [];
     this.retryAfter = retryAfter;
     this.id = problem.id;
+    this.requestId = problem.requestId;
   }
 
   /** What is wrong with a field, for the place where it stands. */

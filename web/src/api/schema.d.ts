@@ -248,7 +248,7 @@ export interface paths {
   "/api/jobs/{job_id}/items": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { statuses?: string | null; status?: string | null; step?: string | null; after?: string | null; sort?: string; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
+      parameters: { query?: { statuses?: string | null; status?: string | null; step?: string | null; from?: string | null; to?: string | null; after?: string | null; sort?: string; pageSize?: number }; header?: never; path: { job_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ItemPage"] } };
@@ -410,7 +410,7 @@ export interface paths {
   "/api/dead-letters": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { userId?: string; pipeline?: string | null; jobId?: string | null; errorClass?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { userId?: string; pipeline?: string | null; step?: string | null; jobId?: string | null; errorClass?: string | null; reason?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DeadLetterPage"] } };
@@ -461,6 +461,24 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/why": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { jobIds: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WhyJobs"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/queues/{name}/why": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -482,7 +500,7 @@ export interface paths {
   "/api/dead-letters/summary": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { userId?: string; by?: string; pipeline?: string | null; step?: string | null; jobId?: string | null; errorClass?: string | null }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { userId?: string; by?: string; pipeline?: string | null; step?: string | null; jobId?: string | null; errorClass?: string | null; reason?: string | null }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DeadLetterSummary"] } };
@@ -2621,6 +2639,7 @@ export interface components {
     DeadLetterPage: {
       deadLetters: components['schemas']["DeadLetter"][];
       next: string | null;
+      searchedTo: string | null;
     };
     DeadLetterSummary: {
       groups: components['schemas']["DeadLetterGroup"][];
@@ -3177,6 +3196,10 @@ export interface components {
       remainingDataSuccess?: boolean | null;
       error?: string | null;
     };
+    NamedItems: {
+      jobId: string;
+      numbers: string;
+    };
     NewBookmark: {
       url: string;
       title?: string | null;
@@ -3362,7 +3385,8 @@ export interface components {
       providers?: string[] | null;
     };
     ReprocessLetters: {
-      filter: components['schemas']["LetterChoice"];
+      filter?: components['schemas']["LetterChoice"] | null;
+      items?: components['schemas']["NamedItems"][] | null;
       userId?: "me" | "all";
       statuses?: ("DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR")[];
       resetAttempts?: boolean;
@@ -3386,11 +3410,7 @@ export interface components {
       key?: string[];
     };
     RetriedItems: {
-      jobs: components['schemas']["RetriedJob"][];
-    };
-    RetriedJob: {
-      jobId: string;
-      numbers: string;
+      jobs: components['schemas']["NamedItems"][];
     };
     RetryInfo: {
       attempts: number;
@@ -3768,6 +3788,15 @@ export interface components {
       status: string | null;
       reasons: components['schemas']["WhyReason"][];
     };
+    WhyJob: {
+      jobId: string;
+      at: string;
+      reason: components['schemas']["WhyReason"];
+    };
+    WhyJobs: {
+      at: string;
+      jobs: components['schemas']["WhyJob"][];
+    };
     WhyReason: {
       code: "running" | "settling" | "batch_lingers" | "claimed" | "worker_lost" | "cancelling" | "job_paused" | "item_held" | "queue_paused" | "parked" | "version_unserved" | "no_worker" | "waits_for_signal" | "retry" | "throttled" | "limit_reached" | "snoozed" | "later" | "due" | "owner_limit" | "slots_full" | "rate_limited" | "machine_busy" | "outranked" | "behind" | "workers_full" | "stuck" | "unknown" | "blocked_by_step" | "blocked_by_items" | "filling";
       step: string | null;
@@ -3837,6 +3866,7 @@ export type Problem = {
   detail: string;
   id?: string;
   signIn?: string;
+  requestId?: string;
   errors?: {
     field: string;
     reason: string;

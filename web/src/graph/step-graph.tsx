@@ -24,6 +24,10 @@ export interface StepCounts {
   skipped: number;
   /** Tasks that ended per second, during the last minute. */
   perSecond?: number;
+  /** Tasks that came per second, during the last minute. */
+  perSecondIn?: number;
+  /** Its pace is measured, or will be: there is a line for it. */
+  isPaced?: boolean;
   /** False: counts of ended tasks are derived, not counted. */
   exact?: boolean;
 }
@@ -156,8 +160,25 @@ function Node({ step, most }: { step: StepCounts; most: number }) {
           )}
           {step.skipped > 0 && <Count value={step.skipped} word="skipped" />}
         </span>
+        {step.isPaced && <PaceLine step={step} />}
       </span>
     </>
+  );
+}
+
+/** Tasks in and out per second. Its line is there before they are known: nothing moves when they are. */
+function PaceLine({ step: { perSecondIn, perSecond } }: { step: StepCounts }) {
+  return (
+    <span className={css.open}>
+      {perSecond === undefined ? (
+        "\u00a0"
+      ) : (
+        <>
+          {perSecondIn !== undefined && <span>{rate(perSecondIn)} in</span>}
+          <span className={perSecond > 0 ? css.running : undefined}>{rate(perSecond)} out</span>
+        </>
+      )}
+    </span>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import type { GridColumn } from "~/api/grid";
+import { keep, kept } from "~/shell/kept";
 
 export interface ShownColumn extends GridColumn {
   /** The place of its cells in a row from the server. */
@@ -24,12 +25,8 @@ const LEAST = 56;
 const MOST = 800;
 const WIDTHS = { text: 176, number: 104, link: 200, image: 160, status: 112, score: 104 };
 
-function stored(key: string): Choice {
-  try {
-    return { ...NOTHING, ...(JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<Choice>) };
-  } catch {
-    return NOTHING;
-  }
+function stored(name: string): Choice {
+  return { ...NOTHING, ...kept<Partial<Choice>>(name) };
 }
 
 /** Columns in the order of a person, the pinned ones first, without the hidden ones. */
@@ -58,18 +55,14 @@ function toggled(keys: string[], key: string): string[] {
   return keys.includes(key) ? keys.filter((each) => each !== key) : [...keys, key];
 }
 
-/** The columns of a grid as a person has arranged them on this device; the status is in the first column of each row. */
+/** The columns of a grid as a person has arranged them; the status is in the first column of each row. */
 export function useColumns(of: string, all: GridColumn[]) {
-  const storageKey = `forebay.columns.${of}`;
-  const [choice, setChoice] = useState(() => stored(storageKey));
+  const name = `columns.${of}`;
+  const [choice, setChoice] = useState(() => stored(name));
   const change = (to: Partial<Choice>) => {
     const next = { ...choice, ...to };
     setChoice(next);
-    try {
-      localStorage.setItem(storageKey, JSON.stringify(next));
-    } catch {
-      // Storage may be full or forbidden: the choice then lasts until the page is left.
-    }
+    keep(name, next);
   };
   const shown = useMemo(() => arrange(all, choice).filter((column) => column.type !== "status"), [all, choice]);
   return {

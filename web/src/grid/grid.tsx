@@ -125,7 +125,7 @@ export function Grid(props: GridProps) {
   const [first, end] = scroller.range(MORE);
   const [seen, seenEnd] = scroller.range();
   const numberWidth = exact(props.last).length * 8;
-  const firstWidth = (isNarrow ? 68 : 148) + Math.max(24, numberWidth);
+  const firstWidth = (isNarrow ? 68 : 160) + Math.max(24, numberWidth);
   const isSingle = isNarrow && columns.length === 1; // it has the room that there is
   const template = isSingle
     ? `${firstWidth}px minmax(0, 1fr)`

@@ -3,6 +3,7 @@ import type { GridRow } from "~/api/grid";
 import { exact } from "~/format";
 import { classes } from "~/ui/classes";
 import { Pill } from "~/ui/pill";
+import { SelectBox } from "~/ui/select-box";
 import { Cell } from "./cell";
 import { leftOf, type ShownColumn } from "./columns";
 import { useFlash } from "./flash";
@@ -44,6 +45,7 @@ export const Row = memo(function Row(props: RowProps) {
       aria-rowindex={place + 2}
       aria-selected={isSelected}
       data-row={place}
+      data-press
       className={css.row}
       style={{ gridTemplateColumns: template, transform: `translateY(${top}px)` }}
       onClick={(event) => {
@@ -85,12 +87,11 @@ function First(props: RowProps & { cell: Record<string, unknown> }) {
     <div role="rowheader" {...cell} className={classes(css.cell, css.first)}>
       {row ? (
         <>
-          <input
-            type="checkbox"
+          <SelectBox
+            label={`Select row ${row.id}`}
             tabIndex={-1}
-            aria-label={`Select row ${row.id}`}
             checked={isSelected}
-            onChange={(event) => onSelect(place, (event.nativeEvent as MouseEvent).shiftKey)}
+            onSelect={(isRange) => onSelect(place, isRange)}
           />
           <button type="button" tabIndex={-1} className={css.open} onClick={() => onOpen(place)}>
             {exact(Number(row.id))}

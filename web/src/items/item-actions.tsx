@@ -2,35 +2,51 @@ import { useMutation } from "@tanstack/react-query";
 import { api, queryClient, take } from "~/api/client";
 import { type Item, isOpenItem, reprocess } from "~/api/items";
 import { useCommands } from "~/shell/commands";
-import { toast } from "~/shell/toasts";
+import { Failed } from "~/shell/failed";
+import { failedToast, held, toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
+
+type Steer = "pause" | "resume" | "cancel";
+
+const SAID = { pause: "Paused: none of its steps starts.", resume: "Resumed.", cancel: "Cancelled." } as const;
+const FAILED = { pause: "It was not paused.", resume: "It was not resumed.", cancel: "It was not cancelled." } as const;
+const ENDED = ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"] as const;
+
+function steerItem({ jobId, id }: Item, action: Steer) {
+  const path = { params: { path: { job_id: jobId, item_id: id } } };
+  return take(api.POST(`/api/jobs/{job_id}/items/{item_id}/${action}`, path));
+}
+
+function runAgain({ jobId, id }: Item, statuses: readonly (typeof ENDED)[number][]) {
+  return reprocess(jobId, { scope: "items", itemIds: [id], statuses: [...statuses] });
+}
+
+/** Take the last action back: what was cancelled runs again. */
+function undo(item: Item, action: Steer): void {
+  const back = () =>
+    action === "cancel" ? runAgain(item, ["SKIPPED"]) : steerItem(item, action === "pause" ? "resume" : "pause");
+  back().then(
+    () => queryClient.invalidateQueries(),
+    (error: unknown) => failedToast("It could not be undone.", error, () => undo(item, action)),
+  );
+}
 
 /** What can be done with an item: pause, resume and cancel while it is open, else run it again. */
 export function ItemActions({ item }: { item: Item }) {
   const isOpen = isOpenItem(item);
-  const path = { params: { path: { job_id: item.jobId, item_id: item.id } } };
   const isHeld = item.steps.some((step) => step.state === "HELD");
-  const done = () => void queryClient.invalidateQueries();
-  const fail = (error: Error) => toast(error.message);
   const steer = useMutation({
-    mutationFn: (action: "pause" | "resume" | "cancel") =>
-      take(api.POST(`/api/jobs/{job_id}/items/{item_id}/${action}`, path)),
-    onSuccess: done,
-    onError: fail,
+    mutationFn: (action: Steer) => steerItem(item, action),
+    onSuccess: (_, action) => {
+      toast(SAID[action], { label: "Undo", run: () => undo(item, action) });
+      void queryClient.invalidateQueries();
+    },
   });
   const again = useMutation({
-    mutationFn: () =>
-      reprocess(item.jobId, {
-        scope: "items",
-        itemIds: [item.id],
-        statuses: ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"],
-      }),
-    onSuccess: () => {
-      toast("It runs again.");
-      done();
-    },
-    onError: fail,
+    mutationFn: async () => (await held("It runs again.")) && runAgain(item, ENDED),
+    onSuccess: () => void queryClient.invalidateQueries(),
   });
+  const toggle = () => steer.mutate(isHeld ? "resume" : "pause");
   useCommands([
     isOpen
       ? {
@@ -38,25 +54,28 @@ export function ItemActions({ item }: { item: Item }) {
           title: isHeld ? "Resume the item" : "Pause the item",
           group: "Item",
           keys: "p",
-          run: () => steer.mutate(isHeld ? "resume" : "pause"),
+          run: toggle,
         }
       : { id: "item-again", title: "Run the item again", group: "Item", keys: "r", run: () => again.mutate() },
   ]);
-  if (!isOpen) {
-    return (
-      <Button shortcut="r" busy={again.isPending} onClick={() => again.mutate()}>
-        Run again
-      </Button>
-    );
-  }
   return (
     <>
-      <Button shortcut="p" busy={steer.isPending} onClick={() => steer.mutate(isHeld ? "resume" : "pause")}>
-        {isHeld ? "Resume" : "Pause"}
-      </Button>
-      <Button look="danger" busy={steer.isPending} onClick={() => steer.mutate("cancel")}>
-        Cancel
-      </Button>
+      {isOpen ? (
+        <>
+          <Button shortcut="p" busy={steer.isPending} onClick={toggle}>
+            {isHeld ? "Resume" : "Pause"}
+          </Button>
+          <Button look="danger" busy={steer.isPending} onClick={() => steer.mutate("cancel")}>
+            Cancel
+          </Button>
+        </>
+      ) : (
+        <Button shortcut="r" busy={again.isPending} onClick={() => again.mutate()}>
+          Run again
+        </Button>
+      )}
+      <Failed of={steer} what={FAILED[steer.variables ?? "pause"]} />
+      <Failed of={again} what="It was not started again." />
     </>
   );
 }

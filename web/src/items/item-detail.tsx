@@ -11,6 +11,7 @@ import { Skeleton, SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { Why } from "~/why/why";
 import { sentence } from "~/words";
+import { Attempts } from "./attempts";
 import css from "./items.module.css";
 
 /** An item: why it waits or what failed, its timeline, steps, input and result. */
@@ -37,7 +38,7 @@ export function ItemDetail({ item, besideList = false }: { item: Item; besideLis
           rows={item.steps.map(({ name }) => ({ key: name, name }))}
           spans={spansOf(item, new Date())}
         />
-        {item.attemptsCut && <p className="muted">Only the last 200 attempts are shown.</p>}
+        {item.attemptsCut && <p className="muted">The last 200 attempts are drawn.</p>}
       </div>
       <div className={css.section}>
         <Heading>Steps</Heading>
@@ -46,6 +47,7 @@ export function ItemDetail({ item, besideList = false }: { item: Item; besideLis
       </div>
       <Json title="Input" value={item.input} Heading={Heading} />
       <Json title="Result" value={item.result} Heading={Heading} />
+      <Attempts item={item} Heading={Heading} />
     </>
   );
 }

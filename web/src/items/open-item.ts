@@ -1,4 +1,5 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
+import { useOpened } from "~/shell/opened";
 
 /** An item of a list. */
 export interface ItemPlace {
@@ -9,10 +10,10 @@ export interface ItemPlace {
 /** The item whose panel is open beside the list; it is in the URL, as `item=JOB-NUMBER`. */
 export function useOpenItem() {
   const { item } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const opened = useOpened();
   const [jobId, id] = item?.split("-") ?? [];
   const show = (place: ItemPlace | undefined) =>
-    void navigate({ to: ".", search: (now) => ({ ...now, item: place && itemSearch(place) }), replace: Boolean(item) });
+    place ? opened.open({ item: itemSearch(place) }, item !== undefined) : opened.close({ item: undefined });
   return { place: jobId && id ? { jobId, id } : undefined, show };
 }
 

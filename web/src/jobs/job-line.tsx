@@ -16,7 +16,7 @@ export function jobTitle(job: Job, pipelineTitle: string): string {
 }
 
 /** A job as a row of a list; it is drawn again when its job has changed. */
-export const JobLine = memo(function JobLine({ job }: { job: Job }) {
+export const JobLine = memo(function JobLine({ job, why }: { job: Job; why?: string | undefined }) {
   const { title, noun } = usePipeline(job.pipeline);
   const { me } = useApp();
   const { total, pending } = job.counters;
@@ -26,8 +26,9 @@ export const JobLine = memo(function JobLine({ job }: { job: Job }) {
       <span className={css.what}>
         <span className={css.title}>{jobTitle(job, title)}</span>
         <span className={css.side}>
-          {title}, job {job.id}
+          {!why && `${title}, `}job {job.id}
           {job.owner !== me.name && `, ${job.owner}`}
+          {why && <span title={why}>. {why}</span>}
         </span>
       </span>
       <span className={css.far}>

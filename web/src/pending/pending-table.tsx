@@ -1,14 +1,15 @@
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { useApp } from "~/api/app";
 import { type ItemRow, isOpenItem, itemTitle } from "~/api/items";
 import { ItemLink } from "~/items/item-link";
 import { useOpenItem } from "~/items/open-item";
 import { useCommands } from "~/shell/commands";
 import { useListKeys } from "~/shell/list-keys";
+import { useSelection } from "~/shell/selection";
 import { Button } from "~/ui/button";
 import { type Column, Table } from "~/ui/list";
 import { Pill } from "~/ui/pill";
+import { SelectBox } from "~/ui/select-box";
 import { Time } from "~/ui/time";
 import { keyOf, useWithGone } from "./gone";
 import css from "./pending.module.css";
@@ -17,20 +18,17 @@ import { Selection } from "./selection";
 /** Items with exactly the columns and actions of the Pending screens, in a job and over all jobs. */
 export function PendingTable({ rows }: { rows: ItemRow[] }) {
   const { pipelines } = useApp();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const { show, place } = useOpenItem();
   const { shown, isGone } = useWithGone(rows);
-  const selected = shown.filter((row) => chosen.has(keyOf(row)) && !isGone(row));
-  const toggle = (row: ItemRow) => {
-    const next = new Set(chosen);
-    if (!next.delete(keyOf(row))) next.add(keyOf(row));
-    setChosen(next);
-  };
+  const selection = useSelection(shown.map(keyOf));
+  const selected = shown.filter((row) => selection.ids.has(keyOf(row)) && !isGone(row));
+  const places = new Map(shown.map((row, index) => [row, index]));
   const keys = useListKeys({
     group: "Items",
     count: shown.length,
     onOpen: (index) => show(shown[index]),
-    onSelect: (index) => shown[index] && toggle(shown[index]),
+    onSelect: selection.select,
+    onSelectAll: selection.toggleAll,
   });
   useCommands([
     {
@@ -46,12 +44,11 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
       key: "select",
       title: <span className="only-heard">Select</span>,
       cell: (row) => (
-        <input
-          type="checkbox"
-          aria-label={`Select item ${row.id} of job ${row.jobId}`}
-          checked={chosen.has(keyOf(row)) && !isGone(row)}
+        <SelectBox
+          label={`Select item ${row.id} of job ${row.jobId}`}
+          checked={selection.ids.has(keyOf(row)) && !isGone(row)}
           disabled={isGone(row)}
-          onChange={() => toggle(row)}
+          onSelect={(isRange) => selection.select(places.get(row)!, isRange)}
         />
       ),
     },
@@ -106,10 +103,10 @@ export function PendingTable({ rows }: { rows: ItemRow[] }) {
         columns={columns}
         rows={shown}
         rowKey={keyOf}
-        isSelected={(row) => chosen.has(keyOf(row)) || (row.id === place?.id && row.jobId === place.jobId)}
+        isSelected={(row) => selection.ids.has(keyOf(row)) || (row.id === place?.id && row.jobId === place.jobId)}
         rowProps={keys.rowProps}
       />
-      <Selection rows={selected} onDone={() => setChosen(new Set())} />
+      <Selection rows={selected} onDone={selection.clear} />
     </div>
   );
 }

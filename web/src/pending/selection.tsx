@@ -1,10 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { queryClient } from "~/api/client";
 import { type ItemRow, isOpenItem, reprocess, steerItems } from "~/api/items";
+import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
+import { SelectionBar } from "~/ui/selection-bar";
 import { plural } from "~/words";
-import css from "./pending.module.css";
 
 type Ended = "DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR";
 const ENDED: Ended[] = ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"];
@@ -32,7 +33,6 @@ export function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => voi
   const again = useMutation({
     mutationFn: () => runAgain(ended, ENDED),
     onSuccess: (count) => after(`${plural(count, "item")} run${count === 1 ? "s" : ""} again.`),
-    onError: (error) => toast(error.message),
   });
   const steer = useMutation({
     mutationFn: (action: "pause" | "cancel") => steerItems(open, action),
@@ -40,11 +40,12 @@ export function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => voi
       action === "pause"
         ? after(`${plural(count, "item")} paused.`, () => steerItems(open, "resume"))
         : after(`${plural(count, "item")} cancelled.`, () => runAgain(open, ["SKIPPED"])),
-    onError: (error) => toast(error.message),
   });
   if (rows.length === 0) return null;
   return (
-    <div className={css.selection} role="region" aria-label="Selected items">
+    <SelectionBar label="Selected items">
+      <Failed of={again} what="The items do not run again." />
+      <Failed of={steer} what="Not all items were changed." />
       <span>{plural(rows.length, "item")} selected</span>
       <Button busy={again.isPending} disabled={ended.length === 0} onClick={() => again.mutate()}>
         Reprocess selected
@@ -64,6 +65,6 @@ export function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => voi
           </Button>
         </>
       )}
-    </div>
+    </SelectionBar>
   );
 }

@@ -134,6 +134,9 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
         <Outlet />
       </main>
       <aside id={PANEL_SLOT} className={css.slot} />
+      <div className={css.stale}>
+        <LiveLine />
+      </div>
       <nav className={css.bottom} aria-label="Main pages">
         {main.slice(0, 4).map((entry) => (
           <RailLink key={entry.to} entry={entry} className={css.tab!} />

@@ -7,13 +7,15 @@ interface ListKeys {
   count: number;
   onOpen: (index: number) => void;
   onSelect?: (index: number, isRange: boolean) => void;
+  /** Select all rows, or none if they are selected. */
+  onSelectAll?: () => void;
 }
 
 /** The attributes of a row. */
 export type RowProps = ReturnType<ReturnType<typeof useListKeys>["rowProps"]>;
 
-/** Keys of a list: j and k or arrows move, Enter opens, x selects, Shift+x selects a range. Rows get `rowProps(index)`. */
-export function useListKeys({ group, count, onOpen, onSelect }: ListKeys) {
+/** Keys of a list: j and k or arrows move, Enter opens, x selects, Shift+x selects a range, * all. Rows get `rowProps(index)`. */
+export function useListKeys({ group, count, onOpen, onSelect, onSelectAll }: ListKeys) {
   const [at, setAt] = useState(-1);
   const rows = useRef(new Map<number, HTMLElement>());
   const now = Math.min(at, count - 1);
@@ -40,6 +42,7 @@ export function useListKeys({ group, count, onOpen, onSelect }: ListKeys) {
           },
         ]
       : []),
+    ...(onSelectAll ? [{ id: `${group}-all`, title: "Select all or none", group, keys: "*", run: onSelectAll }] : []),
   ]);
   return {
     at: now,

@@ -27,6 +27,7 @@ export function LiveLine() {
     <button
       type="button"
       className={css.line}
+      data-is={state.is}
       onClick={() => live.toggle()}
       aria-keyshortcuts="l"
       title={`${words}. Press to ${state.is === "paused" ? "continue" : "pause"} updates (l)`}

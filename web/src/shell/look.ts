@@ -1,6 +1,8 @@
+import { setZone } from "~/format";
+import { keep, kept, onKept } from "./kept";
 import { Store, useStore } from "./store";
 
-/** How the app looks on this device; theme.js reads the same before the first paint. */
+/** How the app looks; theme.js reads the same before the first paint. */
 export interface Look {
   theme?: "light" | "dark";
   density?: "compact" | "roomy";
@@ -8,19 +10,13 @@ export interface Look {
   keys?: "off";
   /** The path of the page that the app opens with; without, Home. */
   start?: string;
+  /** The time zone of clocks and dates; without, that of the device. */
+  zone?: string;
 }
 
-const KEY = "forebay.look";
+const NAME = "look";
 
-function stored(): Look {
-  try {
-    return JSON.parse(localStorage.getItem(KEY) ?? "{}") as Look;
-  } catch {
-    return {};
-  }
-}
-
-const look = new Store<Look>(stored());
+const look = new Store<Look>(kept<Look>(NAME) ?? {});
 
 export function useLook(): Look {
   return useStore(look);
@@ -41,15 +37,21 @@ export function startPage(): string | undefined {
 
 export function setLook(change: Look): void {
   const next = { ...look.get(), ...change };
+  show(next);
+  keep(NAME, next);
+}
+
+function show(next: Look): void {
   look.set(next);
+  setZone(next.zone);
   const root = document.documentElement;
   for (const name of ["theme", "density", "rail"] as const) {
     if (next[name]) root.dataset[name] = next[name];
     else delete root.dataset[name];
   }
-  try {
-    localStorage.setItem(KEY, JSON.stringify(next));
-  } catch {
-    // Storage may be full or forbidden: the choice then lasts until the page is left.
-  }
 }
+
+setZone(look.get().zone);
+onKept((name, isFromServer) => {
+  if (name === NAME && isFromServer) show(kept<Look>(NAME) ?? {});
+});

@@ -1,5 +1,13 @@
 import { X } from "lucide-react";
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useState } from "react";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { createPortal } from "react-dom";
 import { Button } from "~/ui/button";
 import { useCommands } from "./commands";
@@ -9,6 +17,7 @@ export const PANEL_SLOT = "panel-slot";
 const LEAST = 420;
 const MOST = 720;
 const KEY = "forebay.panel";
+const WHOLE_PAGE = "(max-width: 899px)";
 
 function storedWidth(): number {
   const found = Number(localStorage.getItem(KEY));
@@ -31,6 +40,17 @@ export function Panel({ title, onClose, children }: { title: ReactNode; onClose:
     slot?.style.setProperty("--panel-width", `${width}px`);
     localStorage.setItem(KEY, String(width));
   }, [slot, width]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // As a whole page it takes the focus; when it closes, the focus returns to the list.
+  useLayoutEffect(() => {
+    if (!slot) return;
+    const before = document.activeElement;
+    if (matchMedia(WHOLE_PAGE).matches) heading.current?.focus({ preventScroll: true });
+    return () => {
+      const isLost = slot.contains(document.activeElement) || document.activeElement === document.body;
+      if (isLost && before instanceof HTMLElement) before.focus({ preventScroll: true });
+    };
+  }, [slot]);
   useCommands([
     { id: "panel-close", title: "Close the panel", group: "Panel", keys: "Escape", run: onClose, hidden: true },
     { id: "panel-toggle", title: "Close the panel", group: "Panel", keys: "]", run: onClose },
@@ -60,7 +80,9 @@ export function Panel({ title, onClose, children }: { title: ReactNode; onClose:
         onKeyDown={press}
       />
       <div className={css.head}>
-        <h2 className="cut">{title}</h2>
+        <h2 ref={heading} tabIndex={-1} className="cut">
+          {title}
+        </h2>
         <Button look="plain" icon aria-label="Close" shortcut="Esc" onClick={onClose}>
           <X />
         </Button>

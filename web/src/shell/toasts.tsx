@@ -1,3 +1,5 @@
+import { ProblemError } from "~/api/problem";
+import { sentence } from "~/words";
 import { announced } from "./announce";
 import { useCommands } from "./commands";
 import { Store, useStore } from "./store";
@@ -20,6 +22,29 @@ export function toast(text: string, action?: Toast["action"], stays = false): vo
   const key = count++;
   toasts.update((shown) => [...shown, { text, action, key }].slice(-MOST));
   if (!stays) setTimeout(() => toasts.update((shown) => shown.filter((each) => each.key !== key)), LASTS_MS);
+}
+
+/** Hold back what starts work, and cannot be taken back once it runs. It is sent when the toast has been seen for its time, or
+ * at once when the page is left; returns false if the person has pressed Undo. */
+export function held(words: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isSent: boolean) => {
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", leave);
+      resolve(isSent);
+    };
+    const leave = () => document.hidden && end(true);
+    const timer = setTimeout(() => end(true), LASTS_MS);
+    document.addEventListener("visibilitychange", leave);
+    toast(words, { label: "Undo", run: () => end(false) });
+  });
+}
+
+/** What could not be undone or done where its place is gone: it stays until it is tried again or put away. */
+export function failedToast(what: string, error: unknown, onRetry: () => void): void {
+  const id = error instanceof ProblemError && error.requestId ? ` (request ${error.requestId})` : "";
+  const said = sentence(error instanceof Error ? error.message : String(error));
+  toast(`${what} ${said}${id}`, { label: "Try again", run: onRetry }, true);
 }
 
 function act({ key, action }: Toast & { key: number }): void {

@@ -2,16 +2,24 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { ProblemError } from "~/api/problem";
 import { clock } from "~/format";
-import { Button } from "~/ui/button";
+import { Button, buttonClass } from "~/ui/button";
 import { Empty, Notice } from "~/ui/notice";
 import { plural, sentence } from "~/words";
+import { RequestId } from "./request-id";
 
 /** An error in words: what failed, and what to do. */
 export function Trouble({ error, what, onRetry }: { error: unknown; what: string; onRetry?: () => void }) {
   const problem = error instanceof ProblemError ? error : undefined;
   if (problem?.isGone) {
     return (
-      <Empty title="It is not here">
+      <Empty
+        title="It is not here"
+        actions={
+          <a className={buttonClass()} href={location.pathname.replace(/(?<=\w)\/.*/, "")}>
+            Show the others
+          </a>
+        }
+      >
         There is nothing at this address, or it is not yours. It may have been deleted.
       </Empty>
     );
@@ -23,11 +31,19 @@ export function Trouble({ error, what, onRetry }: { error: unknown; what: string
       actions={onRetry && <Retry after={problem?.retryAfter} onRetry={onRetry} />}
     >
       {sentence(problem?.detail ?? String(error))}
+      <RequestId error={error} />
     </Notice>
   );
 }
 
-function Retry({ after, onRetry }: { after: number | undefined; onRetry: () => void }) {
+interface RetryProps {
+  after: number | undefined;
+  onRetry: () => void;
+  /** Whether it is repeated by itself, as reads are. */
+  isAutomatic?: boolean;
+}
+
+export function Retry({ after, onRetry, isAutomatic = true }: RetryProps) {
   const [left, setLeft] = useState(Math.ceil(after ?? 0));
   useEffect(() => {
     if (left <= 0) return;
@@ -35,7 +51,9 @@ function Retry({ after, onRetry }: { after: number | undefined; onRetry: () => v
     return () => clearTimeout(timer);
   }, [left]);
   return (
-    <Button onClick={onRetry}>{left > 0 ? `Try again (in ${plural(left, "second")} by itself)` : "Try again"}</Button>
+    <Button onClick={onRetry} disabled={left > 0 && !isAutomatic}>
+      Try again{left > 0 && ` (in ${plural(left, "second")}${isAutomatic ? " by itself" : ""})`}
+    </Button>
   );
 }
 

@@ -74,7 +74,12 @@ export function Table<T>({ label, columns, rows, rowKey, isSelected, rowProps }:
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={rowKey(row)} aria-selected={isSelected?.(row) || undefined} {...rowProps?.(index)}>
+            <tr
+              key={rowKey(row)}
+              aria-selected={isSelected?.(row) || undefined}
+              data-press={Boolean(isSelected) || undefined}
+              {...rowProps?.(index)}
+            >
               {columns.map((column) => (
                 <td
                   key={column.key}

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, queryClient, take } from "~/api/client";
+import { Said } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
@@ -55,7 +56,7 @@ export function SignalDialog({ facts, onClose }: SignalDialogProps) {
         {...(isInvalid && { wrong: "This is not JSON." })}
         onChange={(event) => setText(event.currentTarget.value)}
       />
-      {send.error && <p role="alert">{send.error.message}</p>}
+      <Said error={send.error} />
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import { useRef, useState } from "react";
 import { api, queryClient, take } from "~/api/client";
 import { whyQuery } from "~/api/why";
 import { useCommands } from "~/shell/commands";
-import { toast } from "~/shell/toasts";
+import { Failed } from "~/shell/failed";
 import { Button } from "~/ui/button";
 import { SignalDialog } from "./signal-dialog";
 import css from "./why.module.css";
@@ -89,7 +89,6 @@ function ReasonLine({ reason, at, jobId, itemId, isFirst }: LineProps) {
   const act = useMutation({
     mutationFn: (action: Sent) => perform(action, reason, jobId, itemId),
     onSuccess: () => void queryClient.invalidateQueries(),
-    onError: (error) => toast(error.message),
   });
   return (
     <div className={css.line}>
@@ -117,6 +116,7 @@ function ReasonLine({ reason, at, jobId, itemId, isFirst }: LineProps) {
           </Button>
         ))}
       </span>
+      <Failed of={act} what={act.variables ? `${ACTIONS[act.variables]}: it was not done.` : ""} />
       {asksSignal && <SignalDialog facts={reason.facts} onClose={() => setAsksSignal(false)} />}
     </div>
   );

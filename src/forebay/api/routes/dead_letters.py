@@ -1,4 +1,4 @@
-"""Dead letters in groups, and a reprocess of all that match a filter."""
+"""Dead letters in groups, and a reprocess of all that match a filter or of chosen items."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from forebay.api.auth.authentication import Principal
     from forebay.db.pool import Connection
-    from forebay.engine.db.dead_letters import ChosenItems
+    from forebay.engine.db.dead_letters import ChosenItems, Span
     from forebay.settings import Settings
 
 router = APIRouter(prefix="/api/dead-letters", tags=["items"], route_class=StrictRoute)
@@ -70,12 +70,26 @@ class LetterChoice(Strict):
     pipeline: Annotated[str, Field(max_length=63)] | None = None
     step: Annotated[str, Field(max_length=63)] | None = None
     job_id: JobNumber | None = None
-    error_class: Annotated[str, Field(max_length=40)] | None = None
+    error_class: Annotated[str, Field(max_length=40)] | None = Field(
+        default=None, description="empty: letters without one"
+    )
     reason: Annotated[str, Field(max_length=1000)] | None = Field(default=None, description="that of a group")
 
 
+class NamedItems(Strict):
+    """Items of a job."""
+
+    job_id: JobNumber
+    numbers: Annotated[str, Field(max_length=200_000, pattern=PATTERN, description="as `3,7-9`")]
+
+
 class ReprocessLetters(Strict):
-    filter: LetterChoice
+    """Either `filter` or `items`."""
+
+    filter: LetterChoice | None = None
+    items: Annotated[list[NamedItems], Field(min_length=1, max_length=_MOST_JOBS)] | None = Field(
+        default=None, description=f"these items, as far as they have dead letters; at most {MOST_READ:,}"
+    )
     user_id: Literal["me", "all"] = Field(default="me", description="`all`: for administrators")
     statuses: list[Literal["DONE", "SKIPPED", "NOT_FOUND", "ERROR"]] = Field(
         default=["ERROR", "NOT_FOUND"],
@@ -94,15 +108,10 @@ class JobItems(Model):
     numbers: str = Field(description="the numbers of the items, as `3,7-9`")
 
 
-class RetriedJob(Strict):
-    job_id: JobNumber
-    numbers: Annotated[str, Field(max_length=200_000, pattern=PATTERN)]
-
-
 class RetriedItems(Strict):
     """Items that ran again: `byJob` of a reprocess."""
 
-    jobs: list[RetriedJob] = Field(min_length=1, max_length=_MOST_JOBS)
+    jobs: list[NamedItems] = Field(min_length=1, max_length=_MOST_JOBS)
 
 
 class RetryResults(Model):
@@ -140,13 +149,17 @@ async def summarize(
     pipeline: Annotated[str | None, Query(max_length=63)] = None,
     step: Annotated[str | None, Query(max_length=63)] = None,
     job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
-    error_class: Annotated[str | None, Query(alias="errorClass", max_length=40)] = None,
+    error_class: Annotated[
+        str | None, Query(alias="errorClass", max_length=40, description="empty: letters without one")
+    ] = None,
+    reason: Annotated[str | None, Query(max_length=1000, description="that of a group")] = None,
 ) -> DeadLetterSummary:
     """Tasks that failed permanently, in groups. Reads a bounded number of the newest and says how far it looked."""
     chosen = [name.strip() for name in by.split(",") if name.strip()]
     if wrong := [name for name in chosen if name not in _BY]:
         raise Problem(422, f"there is no group by {wrong[0][:40]!r}; there are {', '.join(_BY)}", field="query.by")
-    where = LetterFilter(whose(who, user_id), None if job_id is None else int(job_id), pipeline, step, error_class)
+    job = None if job_id is None else int(job_id)
+    where = LetterFilter(whose(who, user_id), job, pipeline, step, error_class, reason)
     async with pools.of(who) as conn:
         found = await dead_letters.groups(conn, where, chosen, datetime.now(UTC))
     groups = [
@@ -173,13 +186,13 @@ async def summarize(
 
 @router.post("/reprocess", openapi_extra=idempotency.TAKES_KEY)
 async def reprocess(body: ReprocessLetters, who: Writer, pools: RolePoolsDep, request: Request) -> ReprocessedLetters:
-    """Run the items again whose dead letters match the filter. With `dryRun`, count them."""
-    where = _where(body, whose(who, body.user_id))
+    """Run the items again whose dead letters match the filter, or those that are named. With `dryRun`, count them."""
+    owner_id = whose(who, body.user_id)
     idempotent = await idempotency.of(request)
     async with pools.of(who) as conn:
         if (known := await idempotent.answer(conn, who)) is not None:
             return ReprocessedLetters.model_validate(known.body)
-        chosen = await dead_letters.choose(conn, where, body.statuses, _MOST_JOBS)
+        chosen = await _choose(conn, body, owner_id)
         if body.dry_run:
             done = _answer(chosen, {job: len(ns) for job, ns in chosen.by_job.items()}, [])
         else:
@@ -190,10 +203,22 @@ async def reprocess(body: ReprocessLetters, who: Writer, pools: RolePoolsDep, re
     return done
 
 
-def _where(body: ReprocessLetters, owner_id: int | None) -> LetterFilter:
+async def _choose(conn: Connection, body: ReprocessLetters, owner_id: int | None) -> ChosenItems:
     given = body.filter
-    job_id = None if given.job_id is None else int(given.job_id)
-    return LetterFilter(owner_id, job_id, given.pipeline, given.step, given.error_class, given.reason)
+    if given is not None and body.items is None:
+        job_id = None if given.job_id is None else int(given.job_id)
+        where = LetterFilter(owner_id, job_id, given.pipeline, given.step, given.error_class, given.reason)
+        return await dead_letters.choose(conn, where, body.statuses, _MOST_JOBS)
+    if given is None and body.items is not None:
+        return await dead_letters.choose_items(conn, _spans(body.items, "items"), owner_id, body.statuses)
+    raise Problem(422, "send either `filter` or `items`", field="filter")
+
+
+def _spans(items: Sequence[NamedItems], field: str) -> list[Span]:
+    spans = [(int(each.job_id), *span) for each in items for span in read_ranges(each.numbers, field)]
+    if sum(last - first + 1 for _, first, last in spans) > MOST_READ:
+        raise Problem(422, f"must not name more than {MOST_READ} items", field=field)
+    return spans
 
 
 async def _run_again(
@@ -244,9 +269,7 @@ def _answer(chosen: ChosenItems, counts: dict[int, int], refused: Sequence[Refus
 @router.post("/results")
 async def count_results(body: RetriedItems, who: Reader, pools: RolePoolsDep) -> RetryResults:
     """What has become of the items of a reprocess: how many are done, failed again, or are still open."""
-    spans = [(int(job.job_id), *span) for job in body.jobs for span in read_ranges(job.numbers, "jobs")]
-    if sum(last - first + 1 for _, first, last in spans) > MOST_READ:
-        raise Problem(422, f"must not name more than {MOST_READ} items", field="jobs")
+    spans = _spans(body.jobs, "jobs")
     async with pools.of(who) as conn:
         found = await dead_letters.results(conn, spans)
     failed = found["ERROR"] + found["NOT_FOUND"]

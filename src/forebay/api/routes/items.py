@@ -25,7 +25,7 @@ from forebay.api.problems import Problem
 from forebay.api.routes.jobs import aware, find_job, whose
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.db import control, lists
-from forebay.engine.db.lists import AttemptFilter, AuditFilter, DeadLetterFilter, PendingFilter
+from forebay.engine.db.lists import AttemptFilter, AuditFilter, DeadLetterFilter, ItemFilter, PendingFilter
 from forebay.errors import ConflictError, NotFoundError
 from forebay.log import get_logger
 
@@ -64,6 +64,8 @@ async def list_items(
         str | None,
         Query(max_length=63, description="only items that wait, run or have ended without success in this step"),
     ] = None,
+    since: Annotated[datetime | None, Query(alias="from", description="updated since then")] = None,
+    until: Annotated[datetime | None, Query(alias="to", description="updated before then")] = None,
     after: After = None,
     sort: Annotated[str, Query(pattern="^number$", description="items are in the order of submission")] = "number",
 ) -> ItemPage:
@@ -71,24 +73,33 @@ async def list_items(
     if status is not None and statuses is not None:
         raise Problem(422, "is the same as `statuses`: send one of them", field="query.status")
     start = 0 if after is None else paging.decode(after, paging.small)[0]
+    where = ItemFilter(chosen(statuses or status), aware(since, "from"), aware(until, "to"))
     async with pools.of(who) as conn:
         await find_job(conn, job_id)
         if step is None:
-            rows, more = await lists.items(conn, job_id, start, chosen(statuses or status), size)
+            rows, more = await lists.items(conn, job_id, start, where, size)
         else:
-            rows, more = await _items_at(conn, job_id, step, start, chosen(statuses or status), size)
+            rows, more = await _items_at(conn, job_id, step, start, where, size)
     paging.tell("items", [row["n"] for row in rows], more)
     return ItemPage(items=[item_row(row) for row in rows], next=None if more is None else paging.encode(more))
 
 
 async def _items_at(
-    conn: Connection, job_id: int, step: str, start: int, statuses: list[str] | None, size: int
+    conn: Connection, job_id: int, step: str, start: int, where: ItemFilter, size: int
 ) -> tuple[list[asyncpg.Record], int | None]:
     try:
         rows, more = await lists.items_at_step(conn, job_id, step, start, size)
     except NotFoundError as error:
         raise Problem(422, error.reason, field="query.step") from error
-    return [row for row in rows if statuses is None or row["status"] in statuses], more
+    return [row for row in rows if _fits(row, where)], more
+
+
+def _fits(row: asyncpg.Record, where: ItemFilter) -> bool:
+    return (
+        (where.statuses is None or row["status"] in where.statuses)
+        and (where.since is None or row["updated_at"] >= where.since)
+        and (where.until is None or row["updated_at"] < where.until)
+    )
 
 
 def chosen(statuses: str | None) -> list[str] | None:
@@ -191,20 +202,23 @@ async def list_pending(
     settings: SettingsDep,
     request: Request,
     size: PageSize,
-    statuses: Annotated[str, Query(description="PENDING, PROCESSING, or both", max_length=60)] = "PENDING,PROCESSING",
+    statuses: Annotated[
+        str, Query(description="comma-separated; of all jobs: PENDING, PROCESSING, or both", max_length=60)
+    ] = "PENDING,PROCESSING",
     user_id: UserId = "me",
     job_type: Annotated[str | None, Query(alias="jobType", description="a pipeline", max_length=63)] = None,
     job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
-    since: Annotated[datetime | None, Query(alias="from")] = None,
-    until: Annotated[datetime | None, Query(alias="to")] = None,
+    since: Annotated[datetime | None, Query(alias="from", description="updated since then")] = None,
+    until: Annotated[datetime | None, Query(alias="to", description="updated before then")] = None,
     after: After = None,
 ) -> ItemPage:
-    """Open items of all jobs, oldest job first."""
+    """Open items of all jobs, oldest job first; with a `jobId`, items of that job with any status. A page may be short
+    while there is a `next`."""
     if not settings.pending_enabled:
         raise Problem(404, "is disabled here: see FOREBAY_PENDING_ENABLED")
     wanted = chosen(statuses) or []
-    if wrong := set(wanted) - {"PENDING", "PROCESSING"}:
-        raise Problem(422, f"{min(wrong)} is not an open status: list the job's items instead", field="query.statuses")
+    if job_id is None and (wrong := set(wanted) - {"PENDING", "PROCESSING"}):
+        raise Problem(422, f"{min(wrong)} is not an open status: name a job with `jobId`", field="query.statuses")
     start = (0, 0) if after is None else paging.decode(after, paging.integer, paging.small)
     job = None if job_id is None else int(job_id)
     times = aware(since, "from"), aware(until, "to")
@@ -294,18 +308,24 @@ async def list_dead_letters(
     size: PageSize,
     user_id: UserId = "me",
     pipeline: Annotated[str | None, Query(max_length=63)] = None,
+    step: Annotated[str | None, Query(max_length=63)] = None,
     job_id: Annotated[str | None, Query(alias="jobId", pattern="^[0-9]{1,18}$")] = None,
-    error_class: Annotated[str | None, Query(alias="errorClass", max_length=40)] = None,
+    error_class: Annotated[
+        str | None, Query(alias="errorClass", max_length=40, description="empty: letters without one")
+    ] = None,
+    reason: Annotated[str | None, Query(max_length=1000, description="that of a group, see the summary")] = None,
     after: After = None,
 ) -> DeadLetterPage:
-    """Tasks that failed permanently, newest first; reprocess their jobs to try again. A page may be short while there
+    """Tasks that failed permanently, newest first. A page may be short while there
     is a `next`."""
     before = None
     if after is not None:
         before = paging.decode(after, paging.moment, paging.integer, paging.small, paging.small)
-    where = DeadLetterFilter(whose(who, user_id), pipeline, None if job_id is None else int(job_id), error_class)
+    job = None if job_id is None else int(job_id)
+    where = DeadLetterFilter(whose(who, user_id), pipeline, job, error_class, step, reason)
     async with pools.of(who) as conn:
         rows, more = await lists.dead_letters(conn, where, before, size)
     paging.tell("dead letters", [(row["at"], row["job_id"], row["n"]) for row in rows], more)
     letters = [dead_letter_of(row) for row in rows]
-    return DeadLetterPage(dead_letters=letters, next=None if more is None else paging.encode(*more))
+    following, searched_to = (None, None) if more is None else (paging.encode(*more), more[0])
+    return DeadLetterPage(dead_letters=letters, next=following, searched_to=searched_to)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from forebay.api.auth.authentication import Reader
 from forebay.api.deps import ItemId, JobId, RolePoolsDep, SettingsDep
-from forebay.api.models import Model
+from forebay.api.models import Id, Model
 from forebay.api.strict_query import StrictRoute
 from forebay.engine.why import find
 from forebay.engine.why.reason import Action, Code
+from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
     from forebay.api.auth.authentication import Principal
+    from forebay.db.pool import Connection
     from forebay.engine.why.reason import Answer, Reason
     from forebay.settings import Settings
+
+_MOST_JOBS = 20
 
 router = APIRouter(prefix="/api", tags=["why"], route_class=StrictRoute)
 
@@ -96,6 +100,17 @@ class Why(Model):
     reasons: list[WhyReason]
 
 
+class WhyJob(Model):
+    job_id: Id
+    at: datetime
+    reason: WhyReason
+
+
+class WhyJobs(Model):
+    at: datetime
+    jobs: list[WhyJob]
+
+
 @router.get("/jobs/{job_id}/items/{item_id}/why", response_model_exclude_unset=True)
 async def why_item(job_id: JobId, item_id: ItemId, who: Reader, pools: RolePoolsDep, settings: SettingsDep) -> Why:
     """Why an item waits: reasons as codes with facts, the most important one first."""
@@ -108,6 +123,40 @@ async def why_job(job_id: JobId, who: Reader, pools: RolePoolsDep, settings: Set
     """Why the open items of a job wait: reasons with the number of tasks to which they apply."""
     async with pools.of(who) as conn:
         return _why(await find.of_job(conn, job_id), who, settings)
+
+
+@router.get("/why", response_model_exclude_unset=True)
+async def why_jobs(
+    who: Reader,
+    pools: RolePoolsDep,
+    settings: SettingsDep,
+    job_ids: Annotated[
+        str,
+        Query(
+            alias="jobIds",
+            description=f"comma-separated, at most {_MOST_JOBS}",
+            pattern=f"^[0-9]{{1,18}}(,[0-9]{{1,18}}){{0,{_MOST_JOBS - 1}}}$",
+        ),
+    ],
+) -> WhyJobs:
+    """The first reason of each of several jobs, for lists. Jobs that have ended, or are not there, are left out."""
+    async with pools.of(who) as conn:
+        answers = [(job_id, await _of_job(conn, job_id)) for job_id in dict.fromkeys(map(int, job_ids.split(",")))]
+    return WhyJobs(
+        at=datetime.now(UTC),
+        jobs=[
+            WhyJob(job_id=str(job_id), at=answer.at, reason=_reason(answer.reasons[0], who, settings))
+            for job_id, answer in answers
+            if answer is not None and answer.reasons
+        ],
+    )
+
+
+async def _of_job(conn: Connection, job_id: int) -> Answer | None:
+    try:
+        return await find.of_job(conn, job_id)
+    except NotFoundError:
+        return None
 
 
 @router.get("/queues/{name}/why", response_model_exclude_unset=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from forebay.db.pool import Connection
 
+Span: TypeAlias = tuple[int, int, int]  # job, first and last item
 _Key: TypeAlias = tuple[str, str | None, str | None, str | None]  # pipeline, step, class of error, reason
 
 MOST_READ = 20_000
@@ -25,7 +26,7 @@ HOURS = 24
 
 @dataclass(frozen=True, slots=True)
 class LetterFilter:
-    """`reason` is a masked one, as groups have it; see the SQL function mask_reason."""
+    """`error_class` "": letters without one. `reason` is a masked one, as groups have it; see mask_reason() in SQL."""
 
     owner_id: int | None = None
     job_id: int | None = None
@@ -115,8 +116,21 @@ async def choose(conn: Connection, where: LetterFilter, statuses: Sequence[str],
     return ChosenItems(by_job, left_out, read, read < MOST_READ and len(jobs) <= most_jobs)
 
 
-async def results(conn: Connection, spans: Sequence[tuple[int, int, int]]) -> Counter[str]:
-    """The number of items by status in these spans: job, first and last item."""
-    jobs, firsts, lasts = ([span[place] for span in spans] for place in range(3))
-    rows = await fetch(conn, load("count_results"), jobs, firsts, lasts)
+async def choose_items(
+    conn: Connection, spans: Sequence[Span], owner_id: int | None, statuses: Sequence[str]
+) -> ChosenItems:
+    """The items in these spans that have dead letters and one of the statuses."""
+    rows = await fetch(conn, load("choose_dead_letters_of_items"), *_columns(spans), owner_id, list(statuses))
+    by_job = {row["job_id"]: list(row["ns"]) for row in rows if row["ns"] is not None}
+    left_out, read = (sum(row[name] for row in rows) for name in ("left_out", "letters"))
+    return ChosenItems(by_job, left_out, read, is_complete=True)
+
+
+def _columns(spans: Sequence[Span]) -> tuple[list[int], list[int], list[int]]:
+    return [job for job, _, _ in spans], [first for _, first, _ in spans], [last for _, _, last in spans]
+
+
+async def results(conn: Connection, spans: Sequence[Span]) -> Counter[str]:
+    """The number of items by status in these spans."""
+    rows = await fetch(conn, load("count_results"), *_columns(spans))
     return Counter({row["status"]: row["items"] for row in rows})

@@ -50,7 +50,18 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemFilter:
+    """The times are those of the last update of an item."""
+
+    statuses: Sequence[str] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PendingFilter:
+    """Items of open jobs; with a job, items of it, whether it is open or not."""
+
     owner_id: int | None
     statuses: Sequence[str]
     pipeline: str | None = None
@@ -74,10 +85,14 @@ class AttemptFilter:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterFilter:
+    """`error_class` "": letters without one. `reason` is a masked one, as groups have it."""
+
     owner_id: int | None = None
     pipeline: str | None = None
     job_id: int | None = None
     error_class: str | None = None
+    step: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +213,18 @@ async def job(conn: Connection, job_id: int) -> asyncpg.Record | None:
 
 
 async def items(
-    conn: Connection, job_id: int, after: int, statuses: Sequence[str] | None, size: int
+    conn: Connection, job_id: int, after: int, where: ItemFilter, size: int
 ) -> tuple[list[asyncpg.Record], int | None]:
     """Items of a job in order, and the number after which the next page begins. A page may be short before the end."""
     (found,) = await fetch(
-        conn, "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4)", job_id, after, statuses, size
+        conn,
+        "select * from forebay.find_items($1, $2, $3::forebay.item_status[], $4, since => $5, until => $6)",
+        job_id,
+        after,
+        where.statuses,
+        size,
+        where.since,
+        where.until,
     )
     return await _show(conn, [job_id] * len(found["ns"]), found["ns"]), found["next_after"]
 
@@ -224,7 +246,7 @@ async def items_at_step(
 async def pending(
     conn: Connection, where: PendingFilter, after: tuple[int, int], size: int
 ) -> tuple[list[asyncpg.Record], tuple[int, int] | None]:
-    """Open items by job and number, and the position of the next page."""
+    """Items by job and number, and the position of the next page. A page may be short before the end."""
     (found,) = await fetch(
         conn,
         "select * from forebay.find_pending($1, $2, $3, $4::forebay.item_status[], $5, $6, $7, $8, $9)",
@@ -341,6 +363,8 @@ async def dead_letters(
         where.error_class,
         *(before or (None, None, None, None)),
         size,
+        where.step,
+        where.reason,
     )
     at, job_id, n, step_id = (rows[0][name] for name in ("next_at", "next_job", "next_n", "next_step"))
     return [row for row in rows if row["job_id"] is not None], None if at is None else (at, job_id, n, step_id)

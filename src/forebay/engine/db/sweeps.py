@@ -37,10 +37,19 @@ class Due:
 
     at: datetime  # the database's time
     next_at: datetime | None  # of the next scheduled run
-    lowest_token: int | None  # of a lease
+    lowest_token: int  # from which on leases are to be looked at next
     has_expired: bool
     has_cancelled: bool
     has_schedule: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rare:
+    """Whether there is anything for the rarer sweeps."""
+
+    signals: bool
+    children: bool
+    ordered: bool
 
 
 async def is_leader_missing(pool: Pool) -> bool:
@@ -60,6 +69,13 @@ async def find_due(
     row = await fetch_row(conn, load("find_due"), now, promoted_to, leases, lowest_token)
     assert row is not None  # noqa: S101 - the statement always returns one row
     return Due(**row)
+
+
+async def find_rare(pool: Pool) -> Rare:
+    """Whether there are kept signals, changes of children, and tasks in order."""
+    row = await fetch_row(pool, load("find_rare"))
+    assert row is not None  # noqa: S101 - the statement always returns one row
+    return Rare(**row)
 
 
 async def promote(pool: Connection | Pool, now: datetime | None, after: datetime | None) -> Promoted:

@@ -37,6 +37,8 @@ _ALL_LEASES_EVERY = 60.0  # seconds between looks at all leases, also below the 
 _LEASES_SHARE = 50  # looks at leases may use 1/50 of the time: a long transaction keeps those that have ended
 _LONGEST_PAUSE = 60.0  # seconds between two looks at leases, however slow they are
 _OTHERS_SLOWER = 10  # how much slower workers are that are not the leader
+_RARE_EVERY = 5.0  # seconds between looks for what there is rarely
+_ORDER_EVERY = 10.0  # seconds between two parts of the sweep of the order
 _PARTITION_TRIES = 5  # a second apart; then the next sweep
 
 
@@ -63,6 +65,7 @@ class Sweeper:
         self._lowest_token = 0
         self._all_leases_at = 0.0
         self._order_swept_to = (0, 0)
+        self._order_at = 0.0
         self._expire_at = 0.0
         self._sampled_minute = 0
         self._one_at_a_time = asyncio.Lock()
@@ -83,9 +86,7 @@ class Sweeper:
             group.create_task(every(0.05, "promote", self._promote_when_due))
             group.create_task(every(others_every, "expire", self._unless_leader(self.look_at_leases)))
             group.create_task(every(_OTHERS_SLOWER * _LOOK_EVERY, "promote others", self._unless_leader(self.promote)))
-            group.create_task(every(5.0, "signals", self._if_leader(self.sweep_signals)))
-            group.create_task(every(10.0, "order", self._if_leader(self.sweep_order)))
-            group.create_task(every(5.0, "children", self._seldom(self.sweep_children)))
+            group.create_task(every(_RARE_EVERY, "rare", self._seldom(self.sweep_rare)))
             group.create_task(every(10.0, "samples", self._seldom(self._sample_each_minute)))
             group.create_task(every(30.0, "tidy", self._seldom(self.tidy)))
             group.create_task(every(30.0, "versions", self._seldom(self.adopt_jobs)))
@@ -153,7 +154,7 @@ class Sweeper:
         first = 0 if is_whole else self._lowest_token
         async with self._leader.connection() as conn:
             due = await sweeps.find_due(conn, self._clock.stamp(), self._promoted_to, first, leases=looks)
-        self._lowest_token = due.lowest_token or first
+        self._lowest_token = due.lowest_token
         if looks:
             pause = _LEASES_SHARE * (time.monotonic() - began)
             self._expire_at = began + min(_LONGEST_PAUSE, max(0.9 * self._settings.sweep_s, pause))
@@ -220,6 +221,17 @@ class Sweeper:
             return await call(conn)
 
     # -- seldom, and perhaps slow: on a connection of the pool ----------------------------------------------------
+
+    async def sweep_rare(self) -> None:
+        """Sweep signals, children and the order of tasks, as far as there are any."""
+        found = await sweeps.find_rare(self._pool)
+        if found.signals:
+            await self.sweep_signals()
+        if found.children:
+            await self.sweep_children()
+        if found.ordered and time.monotonic() >= self._order_at:
+            self._order_at = time.monotonic() + _ORDER_EVERY
+            await self.sweep_order()
 
     async def sweep_signals(self) -> None:
         """Give kept signals to tasks that began to wait at the same moment, and delete those that have expired."""

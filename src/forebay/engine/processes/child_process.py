@@ -59,8 +59,10 @@ class ChildProcess:
     def __init__(self, callee: Callee, max_bytes: int, mode: Mode) -> None:
         self.callee = callee
         self.tasks = 0
+        self.is_ready = False  # it has imported its function
+        self.is_replaced = False  # another one is ready in its place
         self.owner_id = 0  # of its current or last task
-        self.idle_since = 0.0
+        self.idle_since = 0.0  # event loop time; 0: never
         self._max_bytes = max_bytes
         self._mode: Mode = mode
         self._process: GuardedProcess | None = None
@@ -90,6 +92,11 @@ class ChildProcess:
             raise out_of_memory(self.callee)
         if kind != frames.READY:
             raise load_error(self.callee, body)
+        self.is_ready = True
+
+    def rest(self) -> None:
+        """Tell the guard that no task runs yet."""
+        self._running().send_order(b"i")
 
     async def call(self, ctx: Context, call: EncodedCall) -> tuple[bytes, bytes]:
         """Run one task; return the frame that ends it."""
@@ -237,7 +244,7 @@ class ChildProcess:
         try:
             kind, _ = await self._frame()
         except TransientError:
-            if self.tasks > 1:
+            if self.idle_since > 0:  # it has been idle, and died then
                 raise NotStartedError from None
             raise
         if kind != frames.STARTED:  # left over from a previous call

@@ -31,8 +31,8 @@ class ProcessPool:
 
     The pool has as many children as its caller runs tasks, and one more for a step that several owners use: an owner
     whose tasks run in children does not take the last idle child of another, nor does any owner take one that another
-    has just used. `keep_idle` children may be idle
-    indefinitely, the others for `idle_seconds`; a child is replaced after `max_tasks`. Every child imports
+    has just used. `keep_idle` children may be idle indefinitely, the others for `idle_seconds`. A child is replaced
+    after `max_tasks`, or somewhat earlier, when the next one is ready: no task waits for that. Every child imports
     `app_modules`. A pool belongs to one event loop, whose thread must outlive the tasks.
     """
 
@@ -51,12 +51,14 @@ class ProcessPool:
         self._keep_idle = keep_idle
         self._idle_seconds = idle_seconds
         self._max_tasks = max_tasks
+        self._replaced_from = max_tasks - max_tasks // 4
         self._max_bytes = max_bytes
         self._start_seconds = start_seconds
         self._mode: Mode = sandbox
         self._overran: dict[tuple[str, str], None] = {}
         self._idle: list[ChildProcess] = []  # the longest idle first
         self._busy: set[ChildProcess] = set()
+        self._replacing: dict[ChildProcess, asyncio.Task[None]] = {}  # the start of the next one, by child
         self._ending: set[asyncio.Task[None]] = set()
         self._retiring: asyncio.TimerHandle | None = None
         self._closed = False
@@ -100,6 +102,8 @@ class ProcessPool:
         self._closed = True
         if self._retiring is not None:
             self._retiring.cancel()
+        for start in self._replacing.values():
+            start.cancel()
         idle, self._idle = self._idle, []
         for child in idle:
             self._in_background(child.retire())
@@ -138,9 +142,8 @@ class ProcessPool:
 
     async def _attempt(self, child: ChildProcess, callee: Callee, ctx: Context, call: EncodedCall) -> Any:
         try:
-            if child.tasks == 0:
-                async with _at_most(self._start_seconds, "the step's process was not ready after"):
-                    await child.start(self._app_modules)
+            if not child.is_ready:
+                await self._start(child)
             async with _at_most(callee.timeout, "timed out after"):
                 kind, answer = await child.call(ctx, call)
             if len(answer) > _SMALL:
@@ -157,12 +160,41 @@ class ProcessPool:
 
     def _release(self, child: ChildProcess, *, reusable: bool) -> None:
         self._busy.discard(child)
-        if self._closed or not reusable or child.tasks >= self._max_tasks:
+        if self._closed or not reusable or child.is_replaced or child.tasks >= self._max_tasks:
             self._in_background(child.retire())
             return
+        self._add_idle(child)
+        if child.tasks >= self._replaced_from and child not in self._replacing:
+            self._replacing[child] = self._in_background(self._replace(child))
+
+    def _add_idle(self, child: ChildProcess) -> None:
         child.idle_since = asyncio.get_running_loop().time()
         self._idle.append(child)
         self._plan_retirement()
+
+    async def _start(self, child: ChildProcess) -> None:
+        async with _at_most(self._start_seconds, "the step's process was not ready after"):
+            await child.start(self._app_modules)
+
+    async def _replace(self, child: ChildProcess) -> None:
+        """Start the next child while this one goes on. If that fails, the first task that needs one will say why."""
+        successor = ChildProcess(child.callee, self._max_bytes, self._mode)
+        try:
+            await self._start(successor)
+            successor.owner_id = child.owner_id
+            successor.rest()
+            self._add_idle(successor)
+            if child in self._idle:
+                self._idle.remove(child)
+                self._in_background(child.retire())
+            else:
+                child.is_replaced = True
+        except BaseException as error:
+            await successor.kill()
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            del self._replacing[child]
 
     def _plan_retirement(self) -> None:
         if self._retiring is None and len(self._idle) > self._keep_idle:

@@ -15,7 +15,7 @@ class ClaimSize:
         self.item_s = Ewma()
 
     def add(self, seconds: float) -> None:
-        """Add the duration of a successful task."""
+        """Add the duration of a task that ended, with or without a result."""
         self.item_s.add(seconds)
 
     def value(self, slots: int) -> int:

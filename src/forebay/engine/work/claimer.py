@@ -111,6 +111,7 @@ class Claimer:
             on_ready=self._news.on_ready,
             on_ready_key=self._news.keys.set,
             task_order=self._task_order,
+            is_listening=lambda: listener is not None and listener.is_listening,
         )
         self.waking = LaneWaking(self.lanes, self._news, scheduler, self.polling, self._task_order)
         self._busy = BusyLanes(pool, clock, self.polling.request)

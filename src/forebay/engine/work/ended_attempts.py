@@ -46,6 +46,8 @@ class EndedAttempts:
         self._unfinished = 0  # neither successful nor failed: throttled, snoozed, released
         self._unreported = 0  # successes not yet reported to the controllers, and their time
         self._unreported_s = 0.0
+        self._without_result = 0  # the same for attempts that skipped their item or found nothing
+        self._without_result_s = 0.0
         self._used: dict[int, tuple[int, float]] = {}  # ended tasks and their slot time, by lane, not yet reported
 
     @property
@@ -94,6 +96,8 @@ class EndedAttempts:
         else:
             self._succeeded += 1
             self._succeeded_s += seconds
+            self._without_result += 1
+            self._without_result_s += seconds
 
     def learn(self, slots: int) -> None:
         """Report what ended since the last call: the slot time to the lanes, the successes to the controllers, while so
@@ -102,11 +106,14 @@ class EndedAttempts:
             used, self._used = self._used, {}
             for lane_id, (count, seconds) in used.items():
                 self._on_used(lane_id, count, seconds)
+        if ended := self._unreported + self._without_result:
+            # All of them: a step that finds nothing for long would otherwise claim a few tasks at a time.
+            self._size.add((self._unreported_s + self._without_result_s) / ended)
+            self._without_result, self._without_result_s = 0, 0.0
         if self._unreported:
             self._succeeded += self._unreported
             self._succeeded_s += self._unreported_s
             self.last_ended = self._clock.time()
-            self._size.add(self._unreported_s / self._unreported)
             self._concurrency.add(self._unreported, self._unreported_s, slots)
             self.spike.add(succeeded=self._unreported)
             self._unreported, self._unreported_s = 0, 0.0

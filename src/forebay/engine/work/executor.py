@@ -92,6 +92,7 @@ class StepExecutor:
         self._refill_at = 0  # queue length at which to claim more
         self._clock = clock
         self._scheduler = scheduler
+        self._last_owner = 0  # of the task that a slot took last
         self._is_continuous = False  # the tasks of the step do not suspend, as far as is known
         self._filling = BatchFilling(step, self.queue, on_capacity)
 
@@ -188,11 +189,14 @@ class StepExecutor:
         self.start_slots()
         self._on_capacity()
 
-    def _next(self, *, outranked: bool) -> tuple[Lease, int] | None:
-        """`outranked`: prefer an owner who runs nothing and whose tasks wait behind higher priorities."""
+    def _next(self, *, is_first: bool, outranked: bool) -> tuple[Lease, int] | None:
+        """`is_first`: prefer an owner who runs nothing. `outranked`: also one whose tasks wait behind higher
+        priorities."""
         if not self.is_shared or self.queue.owners < 2:
             return self.queue.pop()
         if outranked and (task := self.queue.pop_outranked(self._held)) is not None:
+            return task
+        if is_first and (task := self.queue.pop_waiting(self._held, self._last_owner)) is not None:
             return task
         return self.queue.pop_shared(self._held, self.concurrency.value - 1)
 
@@ -215,7 +219,8 @@ class StepExecutor:
         began = now = time.monotonic()
         size = self.step.batch_size
         yields = 0
-        while (task := self._next(outranked=self.is_shared and now == began and yields % 2 == 1)) is not None:
+        while (task := self._next(is_first=now == began, outranked=now == began and yields % 2 == 1)) is not None:
+            self._last_owner = task[0].owner_id
             if self.queue.size <= self._refill_at:
                 self._refill_at = -1  # report only once
                 self._on_capacity()

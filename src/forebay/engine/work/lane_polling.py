@@ -30,6 +30,7 @@ log = get_logger("claimer")
 _FIRST_POLL = 0.01
 _SWEEP_SHARE = 20  # polls of all lanes may use 1/20 of the time
 _YIELD_EVERY = 250  # lanes after which a poll yields to the event loop
+_IDLE_FACTOR = 5  # how much longer the interval becomes while wake-ups arrive and no lane is active
 
 
 class LanePolling:
@@ -45,20 +46,24 @@ class LanePolling:
         on_ready: Callable[[], None],
         on_ready_key: Callable[[], None],
         task_order: TaskOrder | None = None,
+        is_listening: Callable[[], bool] = lambda: False,
     ) -> None:
         """`on_ready` is told that a lane has ready tasks, `on_ready_key` the same of a lane of a key. `task_order` gets
-        the lanes whose tasks are to be put in order first."""
+        the lanes whose tasks are to be put in order first. `is_listening`: whether wake-ups arrive."""
         self._pool = pool
         self._clock = clock
         self._lanes = lanes
         self._poll_s = poll_s
+        self.idle_poll_s = poll_s * _IDLE_FACTOR
         self._on_ready = on_ready
         self._on_ready_key = on_ready_key
         self._task_order = task_order
+        self._is_listening = is_listening
         self._unknown: set[int] = set()  # lanes whose owner and priority are to be read
         self._pause = _FIRST_POLL
         self.is_requested = False
-        self._news = asyncio.Event()  # a poll is requested, or a lane is unknown
+        self._ends_idle = False  # the present interval may be that of an idle worker
+        self._news = asyncio.Event()  # a poll is requested, a lane is unknown, or the worker is not idle any more
 
     def request(self) -> None:
         """Poll soon, because wake-ups may have been missed."""
@@ -68,6 +73,9 @@ class LanePolling:
 
     def restart(self) -> None:
         """Poll at short intervals again: a task whose commit comes after its wake-up is found soon."""
+        if self._pause > self._poll_s:
+            self._ends_idle = True
+            self._news.set()
         self._pause = _FIRST_POLL
 
     def describe(self, lane_id: int) -> None:
@@ -87,16 +95,25 @@ class LanePolling:
             except REJECTED + UNAVAILABLE as error:  # the time until a timeout is no work of the server
                 self._lost(error)
             await self._wait(least)
-            self._pause = min(self._pause * 2, self._poll_s)
+            self._pause = min(self._pause * 2, self._longest())
+
+    def _longest(self) -> float:
+        """The longest interval. What a worker learns by wake-ups is not searched for as often."""
+        is_idle = self._is_listening() and not any(lanes.active for lanes in self._lanes.steps.values())
+        return self.idle_poll_s if is_idle else self._poll_s
 
     async def _wait(self, least: float) -> None:
         """Wait until the next poll is due or requested, but at least `least` seconds. Meanwhile lanes that wake-ups
         have named are described."""
         now = time.monotonic()
         earliest, latest = now + least, now + max(self._pause, least)
+        self._ends_idle = False
         while (due := earliest if self.is_requested else latest) > now:
             await wait_for(self._news, due - now)
             self._news.clear()
+            if self._ends_idle:
+                latest = max(earliest, min(latest, time.monotonic() + self._poll_s))
+                self._ends_idle = False
             try:
                 await self._describe_unknown()
             except REJECTED + UNAVAILABLE as error:

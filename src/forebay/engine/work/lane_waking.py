@@ -73,13 +73,18 @@ class LaneWaking:
             self._wake_lane(self._lanes.steps[step_id], lane_id, seq)
 
     def _wake_lane(self, lanes: StepLanes, lane_id: int, seq: int | None) -> None:
-        self._news.express.set()  # first, because claims are sent in the order in which their loops wake up
+        self._news.express.set()
         if lanes.wake(lane_id, seq):
             self._scheduler.shorten(is_short=True)
-            self._polling.restart()
-            self._news.regular.set()
-            if not lanes.lanes[lane_id].known:
-                self._polling.describe(lane_id)  # its owner and priority are read while its first tasks are claimed
+            # uvloop sends what is written in an iteration at its end: the other loops wake up in the next one, so that
+            # the express claim does not wait for them.
+            asyncio.get_running_loop().call_soon(self._wake_other_loops, lanes, lane_id)
+
+    def _wake_other_loops(self, lanes: StepLanes, lane_id: int) -> None:
+        self._polling.restart()
+        self._news.regular.set()
+        if not lanes.lanes[lane_id].known:
+            self._polling.describe(lane_id)  # its owner and priority are read while its first tasks are claimed
 
     def wake_key(self, step_id: int, lane_id: int, seq: int, key: tuple[str, str] | None = None) -> None:
         """Record that tasks wait for a key in this lane; without the key, it is read first."""

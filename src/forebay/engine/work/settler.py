@@ -4,13 +4,14 @@ progress. Reports with rows are settled in one transaction with their rows, and 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from forebay.db.pool import CONFLICT, INTERNAL, MISUSED, REJECTED, UNAVAILABLE, is_usable, retry_until_up, terminate
 from forebay.engine.db import tasks
 from forebay.engine.db.writes import Writer, size_of
 from forebay.engine.work.attempt import Attempt
+from forebay.engine.work.waiting_reports import WaitingReports
 from forebay.errors import DataError, message_without_values, one_line
 from forebay.log import get_logger
 
@@ -23,13 +24,9 @@ if TYPE_CHECKING:
 
 log = get_logger("settler")
 
-_BATCH = 2000
-_BATCH_BYTES = 8 << 20  # of results and rows
-_FULL = 10_000  # waiting reports at which claiming stops
-_FULL_BYTES = 64 << 20
+_LOOPS = 3  # batches at a time: two when many reports wait, and one of other owners than theirs
 _WRITE_LOSSES = 3  # times that the writes of a report fail without an answer until the report is considered the cause
 _INTERNAL_ERRORS = 3  # internal errors of the server in a row until one of the reports is considered the cause
-_BATCH_BESIDE = 500  # reports that justify a second batch while the first is in progress
 _YIELD_EVERY = 500  # reports after which a batch yields to the event loop
 
 
@@ -68,23 +65,16 @@ class Settler:
         self._writer = Writer()
         self._on_saved = on_saved
         self._on_settled = on_settled
-        self._solo = solo_steps  # single-step pipelines: an item cannot be in a batch twice
-        self._waiting: deque[Attempt] = deque()
-        self._bytes = 0  # of waiting results and rows
-        self._shared = 0  # waiting reports of other steps
+        self._waiting = WaitingReports(solo_steps)
         self._losses: Counter[tuple[int, int]] = Counter()
-        self._busy = 0  # batches in progress
         self._news = asyncio.Event()
         self._empty = asyncio.Event()
         self._empty.set()
 
     def add(self, report: Attempt) -> None:
-        self._waiting.append(report)
         if report.writes:
             report.write_bytes = size_of(report.writes)
-        self._bytes += _bytes_of(report)
-        if report.lease.step_id not in self._solo:
-            self._shared += 1
+        self._waiting.add(report)
         if not self._news.is_set():
             self._news.set()
             self._empty.clear()
@@ -95,59 +85,29 @@ class Settler:
 
     @property
     def is_full(self) -> bool:
-        return len(self._waiting) > _FULL or self._bytes > _FULL_BYTES
+        return self._waiting.is_full
 
     async def drained(self) -> None:
         """Wait until all added reports are settled."""
         await self._empty.wait()
 
     async def run(self) -> None:
-        """Settle forever; two batches at a time when many reports wait."""
+        """Settle forever."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._loop())
-            group.create_task(self._loop())
+            for _ in range(_LOOPS):
+                group.create_task(self._loop())
 
     async def _loop(self) -> None:
         while True:
             await self._news.wait()
-            while self._waiting and (not self._busy or len(self._waiting) >= _BATCH_BESIDE):
-                self._busy += 1
+            while batch := self._waiting.begin():
                 try:
-                    await self._settle(self._take())
+                    await self._settle(batch)
                 finally:
-                    self._busy -= 1
-            self._news.clear()  # the other loop's next batch takes the rest
-            if not self._busy and not self._waiting:
+                    self._waiting.end(batch)
+            self._news.clear()  # the next batches of the other loops take the rest
+            if self._waiting.is_settled:
                 self._empty.set()
-
-    def _take(self) -> list[Attempt]:
-        """The next batch, with at most one report per item: one statement would lose the second of two."""
-        if not self._shared:
-            return self._next_in_order()
-        batch: dict[tuple[int, int], Attempt] = {}
-        later: list[Attempt] = []
-        bytes_left = _BATCH_BYTES
-        while self._waiting and len(batch) < _BATCH and bytes_left > 0:
-            report = self._waiting.popleft()
-            if batch.setdefault((report.lease.job_id, report.n), report) is not report:
-                later.append(report)
-            else:
-                bytes_left -= _bytes_of(report)
-        self._bytes -= _BATCH_BYTES - bytes_left
-        self._waiting.extendleft(reversed(later))
-        self._shared = sum(report.lease.step_id not in self._solo for report in self._waiting)
-        # Two workers that settle branches of the same items must lock them in the same order.
-        return [batch[key] for key in sorted(batch)]
-
-    def _next_in_order(self) -> list[Attempt]:
-        batch: list[Attempt] = []
-        bytes_left = _BATCH_BYTES
-        while self._waiting and len(batch) < _BATCH and bytes_left > 0:
-            report = self._waiting.popleft()
-            batch.append(report)
-            bytes_left -= _bytes_of(report)
-        self._bytes -= _BATCH_BYTES - bytes_left
-        return batch
 
     async def _settle(self, batch: list[Attempt], *, again: bool = False) -> None:
         """`again`: an earlier try with these reports failed without an answer, so they may have been settled."""
@@ -327,11 +287,6 @@ class Settler:
             columns.classes.append(None if ended_well else r.error_class)
             columns.reasons.append(None if ended_well else r.reason)
         return columns
-
-
-def _bytes_of(report: Attempt) -> int:
-    size = len(report.result or "")
-    return size + report.write_bytes if report.writes else size
 
 
 def _longest_wait(report: Attempt, bound: float) -> float:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from forebay.engine.db.tasks import Lease
 
 _MAX_IDLE = 1000  # empty lanes whose virtual time is remembered
+_AHEAD_S = 0.1  # seconds of slot time by which an owner who runs nothing may be ahead of others and still be next
+_FEW_OWNERS = 32  # of more, each waits for a turn anyway
 
 
 class _LaneQueue:
@@ -157,6 +159,23 @@ class TaskQueue:
         return self._pop_of(
             [lane for lane in self._heap if lane.owner_id not in leading and lane.owner_id not in owners]
         )
+
+    def pop_waiting(self, held: Container[int], last: int) -> tuple[Lease, int] | None:
+        """The next task of an owner who holds no slot, and is not the one whose task ran last. Slots that run short
+        tasks hold nothing between two of them: behind the backlog of their owner, others would wait for the whole of
+        what they are ahead. That is the slot time of their last tasks, most of which they may have waited."""
+        if not 1 < len(self._owners) <= _FEW_OWNERS:
+            return None
+        first = self._heap[0]
+        waiting = [
+            lane
+            for lane in self._heap
+            if lane.owner_id != last
+            and lane.owner_id not in held
+            and lane.priority == first.priority
+            and lane.virtual + lane.owed - first.virtual < _AHEAD_S * lane.step_by
+        ]
+        return self._pop_of(waiting)
 
     def is_next_of(self, owners: Container[int]) -> bool:
         """Whether the next task belongs to one of these owners."""

@@ -271,7 +271,12 @@ class Worker:
             spans=spans,
             only=self._lanes,
         )
-        self._wake_ups = WakeUps(me, s.poll_s, wake=self._claimer.waking.wake, is_active=self._claimer.lanes.is_active)
+        self._wake_ups = WakeUps(
+            me,
+            self._claimer.polling.idle_poll_s,
+            wake=self._claimer.waking.wake,
+            is_active=self._claimer.lanes.is_active,
+        )
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)

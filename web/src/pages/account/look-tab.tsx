@@ -6,14 +6,16 @@ import { Check, Select } from "~/ui/field";
 import { rail } from "~/whole";
 import css from "./account.module.css";
 
-/** How the app looks on this device. */
+const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+
+/** How the app looks, here and in other browsers. */
 export function LookTab() {
   const look = useLook();
   const app = useApp();
   const entries = entriesFor(app, useStore(rail));
   return (
     <div className={css.section}>
-      <p className="muted">These choices are kept on this device.</p>
+      <p className="muted">These choices belong to your account: other browsers have them, too.</p>
       <div className={css.form}>
         <Select
           label="Theme"
@@ -34,6 +36,16 @@ export function LookTab() {
             { value: "compact", label: "Compact" },
             { value: "normal", label: "Normal" },
             { value: "roomy", label: "Roomy" },
+          ]}
+        />
+        <Select
+          label="Time zone"
+          hint="Of clocks and dates; lists have the time that has passed."
+          value={look.zone ?? ""}
+          onChange={(value) => setLook({ zone: value || undefined })}
+          options={[
+            { value: "", label: `That of the device: ${Intl.DateTimeFormat().resolvedOptions().timeZone}` },
+            ...ZONES.map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") })),
           ]}
         />
         <Select

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { endSessions, type Session, sessionsQuery } from "~/api/account";
+import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
@@ -15,7 +16,6 @@ export function SessionsTab() {
   const end = useMutation({
     mutationFn: (ids: string[]) => endSessions(ids),
     onSuccess: (_, ids) => toast(`${plural(ids.length, "session")} ended.`),
-    onError: (error) => toast(error.message),
   });
   return (
     <div className={css.section}>
@@ -38,6 +38,7 @@ export function SessionsTab() {
                   </Entry>
                 ))}
               </Entries>
+              <Failed of={end} what="Not every session was ended." />
               {others.length > 0 && (
                 <span className="row">
                   <Button look="danger" busy={end.isPending} onClick={() => end.mutate(others)}>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { makeToken, revokeToken, type Scope, type Token, tokensQuery } from "~/api/account";
 import { useIsAdmin } from "~/api/app";
 import { ProblemError } from "~/api/problem";
+import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
@@ -113,7 +114,6 @@ function TokenLine({ token }: { token: Token }) {
   const revoke = useMutation({
     mutationFn: () => revokeToken(token.id),
     onSuccess: () => toast(`${token.name} no longer works.`),
-    onError: (error) => toast(error.message),
   });
   return (
     <Entry>
@@ -150,6 +150,7 @@ function TokenLine({ token }: { token: Token }) {
           Revoke
         </Button>
       </Actions>
+      <Failed of={revoke} what={`${token.name} was not revoked.`} />
     </Entry>
   );
 }

@@ -5,6 +5,7 @@ import { useApp } from "~/api/app";
 import { queryClient } from "~/api/client";
 import { steerQueue } from "~/api/ops";
 import { ProblemError } from "~/api/problem";
+import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button, buttonClass } from "~/ui/button";
@@ -157,7 +158,6 @@ function FindingCard({ finding }: { finding: Finding }) {
         report ? { ...report, findings: report.findings.filter((each) => each.fix !== finding.fix) } : report,
       );
     },
-    onError: (error) => toast(error.message),
   });
   return (
     <Notice
@@ -171,6 +171,7 @@ function FindingCard({ finding }: { finding: Finding }) {
                 Resume {queue}
               </Button>
             )}
+            <Failed of={resume} what="The queue was not resumed." />
             {page && (
               <Link to={page.to} className={buttonClass()}>
                 {page.title}

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { type Invitation, invitationsQuery, invite, revokeInvitation } from "~/api/admin";
+import { Failed } from "~/shell/failed";
 import { type RowProps, useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
@@ -18,7 +19,7 @@ const WORDS = { user: "user", admin: "administrator" } as const;
 
 export default function InvitationsPage() {
   const query = useQuery(invitationsQuery);
-  const make = useMutation({ mutationFn: invite, onError: (error) => toast(error.message) });
+  const make = useMutation({ mutationFn: invite });
   return (
     <AdminPage
       title="Invitations"
@@ -31,6 +32,7 @@ export default function InvitationsPage() {
           <Button look="primary" busy={make.isPending && make.variables === "user"} onClick={() => make.mutate("user")}>
             Invite a user
           </Button>
+          <Failed of={make} what="No invitation was made." />
         </>
       }
     >
@@ -89,7 +91,6 @@ function Open({ invitation, rowProps }: { invitation: Invitation; rowProps: RowP
   const revoke = useMutation({
     mutationFn: () => revokeInvitation(invitation.id),
     onSuccess: () => toast("The link no longer works."),
-    onError: (error) => toast(error.message),
   });
   return (
     <Entry {...rowProps}>
@@ -103,6 +104,7 @@ function Open({ invitation, rowProps }: { invitation: Invitation; rowProps: RowP
           Revoke
         </Button>
       </Actions>
+      <Failed of={revoke} what="The link was not revoked." />
     </Entry>
   );
 }

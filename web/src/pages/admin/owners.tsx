@@ -3,6 +3,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import { changeOwner, type Owner, ownersQuery } from "~/api/admin";
 import { bytes, exact, short } from "~/format";
+import { Failed } from "~/shell/failed";
 import { useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
@@ -105,7 +106,6 @@ function OwnerLine({ owner, others, onLimits }: OwnerLineProps) {
         label: "Undo",
         run: () => change.mutate(owner.weight),
       }),
-    onError: (error) => toast(error.message),
   });
   const weight = place === placeOf(owner.weight) ? owner.weight : WEIGHTS[place]!;
   const share = shareOf(
@@ -158,6 +158,7 @@ function OwnerLine({ owner, others, onLimits }: OwnerLineProps) {
           Limits
         </Button>
       </Actions>
+      <Failed of={change} what={`The weight of ${owner.name} was not changed.`} />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type Account, changeUser, usersQuery } from "~/api/admin";
 import { useApp } from "~/api/app";
+import { Failed } from "~/shell/failed";
 import { type RowProps, useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
@@ -56,7 +57,6 @@ function User({ user, rowProps }: { user: Account; rowProps: RowProps }) {
         label: "Undo",
         run: () => change.mutate(body.role ? { role: user.role } : { disabled: isDisabled }),
       }),
-    onError: (error) => toast(error.message),
   });
   const isMe = user.name === me.name;
   return (
@@ -106,6 +106,7 @@ function User({ user, rowProps }: { user: Account; rowProps: RowProps }) {
           {isDisabled ? "Enable" : "Disable"}
         </Button>
       </Actions>
+      <Failed of={change} what={`${user.name} was not changed.`} />
     </Entry>
   );
 }

@@ -1,7 +1,7 @@
 import { type Bookmark, type BulkAction, changeBookmarks, putBookmarks, refreshBookmarks } from "~/api/bookmarks";
 import { queryClient, type Schema } from "~/api/client";
-import { toast } from "~/shell/toasts";
-import { plural, sentence } from "~/words";
+import { failedToast, toast } from "~/shell/toasts";
+import { plural } from "~/words";
 
 interface Doing {
   /** What is said when it has happened. */
@@ -20,13 +20,14 @@ export function undo(): void {
   else toast("There is nothing to undo.");
 }
 
-async function perform({ words, run, show, undo: back }: Doing): Promise<void> {
+async function perform(doing: Doing): Promise<void> {
+  const { words, run, show, undo: back } = doing;
   show?.();
   try {
     await run();
   } catch (error) {
     refreshBookmarks(queryClient);
-    toast(sentence(`Nothing was changed: ${(error as Error).message}`));
+    failedToast("Nothing was changed.", error, () => void perform(doing)); // its rows may have left the list
     return;
   }
   undoLast = back && once(back);
@@ -38,7 +39,7 @@ function once(back: () => Promise<unknown>): () => void {
     if (undoLast === run) undoLast = undefined;
     back().then(
       () => toast("Undone."),
-      (error: Error) => toast(sentence(`It could not be undone: ${error.message}`)),
+      (error: unknown) => failedToast("It could not be undone.", error, run),
     );
   };
   return run;

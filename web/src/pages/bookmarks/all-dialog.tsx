@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import type { Schema } from "~/api/client";
+import { Said } from "~/shell/failed";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { plural } from "~/words";
@@ -42,7 +43,7 @@ export function AllDialog({ does, filter, count, onClose, onDone }: AllDialogPro
       }
     >
       <p>These are also bookmarks that are not loaded here. There is no single step that takes it back.</p>
-      {change.error && <p role="alert">{change.error.message}</p>}
+      <Said error={change.error} />
     </Dialog>
   );
 }

@@ -1,7 +1,6 @@
 import type { Bookmark, BulkAction } from "~/api/bookmarks";
 import type { Schema } from "~/api/client";
-import { toast } from "~/shell/toasts";
-import { sentence } from "~/words";
+import { failedToast } from "~/shell/toasts";
 import { changeAll, changeTags, moveToCategory } from "./actions";
 import { CategoryDialog } from "./category-dialog";
 import { TagDialog } from "./tag-dialog";
@@ -20,7 +19,9 @@ interface AskDialogProps {
 /** The dialogs that ask which tags or which category; also when a key has opened them. */
 export function AskDialog({ asks, chosen, all, count = chosen.length, onClose }: AskDialogProps) {
   const everywhere = (filter: Schema<"BulkFilter">, actions: BulkAction[]) =>
-    void changeAll(filter, actions).catch((error: Error) => toast(sentence(`Not all were changed: ${error.message}`)));
+    void changeAll(filter, actions).catch((error: unknown) =>
+      failedToast("Not all were changed.", error, () => everywhere(filter, actions)),
+    );
   if (asks === "tags") {
     const save = (added: string[], removed: string[]) => {
       onClose();

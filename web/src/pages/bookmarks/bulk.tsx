@@ -53,25 +53,25 @@ export function Bulk({ chosen, isSelecting, all, total, isArchive, onAll, onTogg
           {!all && total !== undefined && total > chosen.length && (
             <Button look="plain" onClick={onAll}>
               <span>
-                Select all {exact(total)} <span className={css.word}>that match</span>
+                Select all {exact(total)} <span className={css.onlyWide}>that match</span>
               </span>
             </Button>
           )}
           <div className={css.does}>
             <Button shortcut="t" onClick={() => ask("tags")}>
-              <Tag /> <span className={css.word}>Tags</span>
+              <Tag /> <span>Tags</span>
             </Button>
             <Button onClick={() => ask("category")}>
-              <Folder /> <span className={css.word}>Category</span>
+              <Folder /> <span>Category</span>
             </Button>
             <Button shortcut="e" onClick={() => act(archiving)}>
-              <Archive /> <span className={css.word}>{isArchive ? "Out of the archive" : "Archive"}</span>
+              <Archive /> <span>{isArchive ? "Out of the archive" : "Archive"}</span>
             </Button>
             <Button shortcut="r" onClick={() => act("crawl")}>
-              <RefreshCw /> <span className={css.word}>Read again</span>
+              <RefreshCw /> <span>Read again</span>
             </Button>
             <Button look="danger" shortcut="#" onClick={() => act("delete")}>
-              <Trash2 /> <span className={css.word}>Trash</span>
+              <Trash2 /> <span>Trash</span>
             </Button>
           </div>
         </section>

@@ -1,5 +1,4 @@
 import { Link } from "@tanstack/react-router";
-import type { MouseEvent } from "react";
 import type { Bookmark } from "~/api/bookmarks";
 import { Marks } from "~/bookmarks/marks";
 import { Icon, Picture } from "~/bookmarks/picture";
@@ -28,19 +27,9 @@ export function titleOf(bookmark: Bookmark): string {
  * moves it to the right to archive it, to the left to tag it. */
 export function Entry({ bookmark, view, isSelected, onSelect, onArchive, onTags }: EntryProps) {
   const swipe = useSwipe({ onRight: onArchive, onLeft: onTags });
-  const press = (event: MouseEvent) => {
-    if ((event.nativeEvent as PointerEvent).pointerType !== "touch") return;
-    event.preventDefault();
-    onSelect(false);
-  };
   const name = titleOf(bookmark);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the long press repeats what the box does
-    <div
-      {...swipe}
-      className={classes(view === "cards" ? css.card : css.line, isSelected && css.selected)}
-      onContextMenu={press}
-    >
+    <div {...swipe} className={classes(view === "cards" ? css.card : css.line, isSelected && css.selected)} data-press>
       <input
         type="checkbox"
         className={css.box}

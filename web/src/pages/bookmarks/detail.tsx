@@ -83,19 +83,22 @@ export function Detail({ bookmark, tab = "read", onTab, onGone, more, besideList
     <div className="stack">
       <div className={css.tools}>
         <a href={bookmark.url} target="_blank" rel="noreferrer" className={buttonClass()} title="Open the original (o)">
-          <ExternalLink /> <span className={css.word}>Original</span>
+          <ExternalLink /> <span>Original</span>
         </a>
         <Button shortcut="t" onClick={() => setAsks("tags")}>
-          <Tag /> <span className={css.word}>Tags</span>
+          <Tag /> <span>Tags</span>
         </Button>
         <Button icon aria-label={isArchived ? "Out of the archive" : "Archive"} shortcut="e" onClick={archive}>
           {isArchived ? <ArchiveRestore /> : <Archive />}
+          <span className={css.below}>{isArchived ? "Out of the archive" : "Archive"}</span>
         </Button>
         <Button icon aria-label="Read again" shortcut="r" onClick={again}>
           <RefreshCw />
+          <span className={css.below}>Read again</span>
         </Button>
         <Button icon aria-label="Move to the trash" shortcut="#" onClick={trash}>
           <Trash2 />
+          <span className={css.below}>Trash</span>
         </Button>
         <span className="grow" />
         {more}

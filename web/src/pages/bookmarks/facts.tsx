@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { categoriesQuery, changeBookmark, mergeDuplicate, type WholeBookmark } from "~/api/bookmarks";
+import { Failed, Said } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { Facts } from "~/ui/facts";
@@ -102,7 +103,7 @@ function Own({ bookmark }: { bookmark: WholeBookmark }) {
         />
         <Select label="Read again" value={every ?? hours} onChange={setEvery} options={options} />
       </div>
-      {save.error && <p role="alert">{save.error.message}</p>}
+      <Said error={save.error} />
       <div className="row">
         <Button type="submit" look="primary" busy={save.isPending}>
           Save
@@ -116,16 +117,18 @@ function Duplicate({ bookmark }: { bookmark: WholeBookmark }) {
   const merge = useMutation({
     mutationFn: () => mergeDuplicate(bookmark.id),
     onSuccess: () => toast("Merged: its tags and note are with the other one now."),
-    onError: (error) => toast(error.message),
   });
   if (!bookmark.duplicateOf) return null;
   return (
     <Notice
       title="This page is saved twice."
       actions={
-        <Button busy={merge.isPending} onClick={() => merge.mutate()}>
-          Merge into the other one
-        </Button>
+        <>
+          <Button busy={merge.isPending} onClick={() => merge.mutate()}>
+            Merge into the other one
+          </Button>
+          <Failed of={merge} what="They were not merged." />
+        </>
       }
     >
       <Link to="/bookmarks/$id" params={{ id: bookmark.duplicateOf }}>

@@ -8,7 +8,9 @@ import { exact } from "~/format";
 import { fillBox } from "~/shell/box";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
+import { useSelection } from "~/shell/selection";
 import { Loaded } from "~/shell/trouble";
+import { TryLink } from "~/shell/try-sample";
 import { Button } from "~/ui/button";
 import { Select } from "~/ui/field";
 import { More } from "~/ui/more";
@@ -25,7 +27,6 @@ import { bulkFilterOf, type Change, filterOf, isNarrowed } from "./filter";
 import { useFollowed } from "./follow";
 import { BookmarkPanel } from "./panel";
 import { SearchField } from "./search-field";
-import { allOrNone, extended, NOTHING, present, toggled } from "./selection";
 
 const route = getRouteApi("/bookmarks");
 
@@ -61,22 +62,17 @@ export default function BookmarksPage() {
   const ids = bookmarks.map((each) => each.id);
   useFollowed(bookmarks);
 
-  const [given, setSelection] = useState(NOTHING);
-  const selection = present(given, ids);
+  const selection = useSelection(ids);
   const [tagged, setTagged] = useState<Bookmark>();
   const [showsFacets, setShowsFacets] = useState(false);
   const list = useRef<HTMLDivElement>(null);
-  const select = (index: number, isRange: boolean) => {
-    const id = ids[index]!;
-    setSelection(isRange ? extended(selection, id, ids) : toggled(selection, id));
-  };
   const show = (id: string | undefined) =>
     void navigate({ search: ({ open: _, ...now }) => (id ? { ...now, open: id } : now), resetScroll: false });
   const keys = useListKeys({
     group: "Bookmarks",
     count: bookmarks.length,
     onOpen: (index) => show(ids[index]),
-    onSelect: select,
+    onSelect: selection.select,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the panel follows the keys, not the list
   useEffect(() => {
@@ -89,7 +85,7 @@ export default function BookmarksPage() {
       : bookmarks.filter((each, index) => (open ? each.id === open : index === keys.at));
   const done = (haveLeft = false) => {
     if (haveLeft && chosen.some((each) => each.id === open)) show(undefined);
-    setSelection(NOTHING);
+    selection.clear();
     list.current?.focus();
   };
   const refused = query.error instanceof ProblemError && query.error.status === 422 ? query.error : undefined;
@@ -102,7 +98,7 @@ export default function BookmarksPage() {
         <>
           <span className={css.onlyNarrow}>
             <Button aria-expanded={showsFacets} onClick={() => setShowsFacets(!showsFacets)}>
-              <ListFilter /> <span className={css.word}>Filter</span>
+              <ListFilter /> <span className="only-heard">Filter</span>
             </Button>
           </span>
           <Select
@@ -157,7 +153,7 @@ export default function BookmarksPage() {
                     categories={categories}
                     open={open}
                     selected={selection.ids}
-                    onSelect={select}
+                    onSelect={selection.select}
                     onArchive={(bookmark) => void move([bookmark], shown.archived ? "unarchive" : "archive")}
                     onTags={setTagged}
                     rowProps={keys.rowProps}
@@ -185,8 +181,8 @@ export default function BookmarksPage() {
             all={selection.all ? bulkFilterOf(shown) : undefined}
             total={facets?.isExact ? facets.total : undefined}
             isArchive={Boolean(shown.archived)}
-            onAll={() => setSelection({ ids: new Set(ids), all: true })}
-            onToggle={() => setSelection(allOrNone(selection, ids))}
+            onAll={selection.selectAllMatching}
+            onToggle={selection.toggleAll}
             onDone={done}
             onWhy={(id) => void navigate({ search: (now) => ({ ...now, open: id, tab: "steps" }), resetScroll: false })}
           />
@@ -233,9 +229,12 @@ function Nothing({ isNarrowed, isArchive, onDrop }: { isNarrowed: boolean; isArc
     <Empty
       title="No bookmarks yet"
       actions={
-        <Button look="primary" onClick={() => fillBox()}>
-          Paste a link
-        </Button>
+        <>
+          <Button look="primary" onClick={() => fillBox()}>
+            Paste a link
+          </Button>
+          <TryLink />
+        </>
       }
     >
       Paste a link anywhere. It is saved at once; its screenshot, text and picture follow.

@@ -2,6 +2,7 @@ import { AArrowDown, AArrowUp, Columns2 } from "lucide-react";
 import { useState } from "react";
 import type { WholeBookmark } from "~/api/bookmarks";
 import type { Schema } from "~/api/client";
+import { keep, kept } from "~/shell/kept";
 import { Button } from "~/ui/button";
 import { Empty } from "~/ui/notice";
 import { plural } from "~/words";
@@ -9,7 +10,7 @@ import css from "./bookmarks.module.css";
 import { useReadingPlace } from "./reading-place";
 
 type Block = Schema<"ReaderBlock">;
-const KEY = "forebay.reader";
+const NAME = "reader";
 const SIZES = [0.875, 1, 1.125, 1.25, 1.5];
 
 interface Look {
@@ -18,12 +19,8 @@ interface Look {
 }
 
 function storedLook(): Look {
-  try {
-    const { size, isWide } = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Look>;
-    return { size: SIZES.includes(size ?? 0) ? size! : 1.125, isWide: isWide === true };
-  } catch {
-    return { size: 1.125, isWide: false };
-  }
+  const { size, isWide } = kept<Partial<Look>>(NAME) ?? {};
+  return { size: SIZES.includes(size ?? 0) ? size! : 1.125, isWide: isWide === true };
 }
 
 /** The text of the page, without the page. */
@@ -32,7 +29,7 @@ export function Read({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: bo
   const article = useReadingPlace(bookmark.id);
   const change = (next: Look) => {
     setLook(next);
-    localStorage.setItem(KEY, JSON.stringify(next));
+    keep(NAME, next);
   };
   const all = bookmark.blocks ?? paragraphs(bookmark.text ?? bookmark.ocr ?? bookmark.description);
   const blocks = all[0]?.t === "h" && all[0].text === bookmark.title ? all.slice(1) : all; // the title is above

@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type BookmarkStep, crawl, type WholeBookmark } from "~/api/bookmarks";
 import { STEP_WORDS, stepNames } from "~/bookmarks/marks";
+import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { List } from "~/ui/list";
@@ -20,7 +21,6 @@ export function Steps({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: b
   const again = useMutation({
     mutationFn: (step: BookmarkStep) => crawl(bookmark.id, [step.name]),
     onSuccess: (_, step) => toast(`${STEP_WORDS[step.name]}: it runs again, with what it needs.`),
-    onError: (error) => toast(sentence(error.message)),
   });
   return (
     <div className="stack">
@@ -50,6 +50,7 @@ export function Steps({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: b
           ))}
         </List>
       )}
+      <Failed of={again} what="The step was not started." />
       {bookmark.jobId && (
         <p>
           <Link to="/jobs/$jobId/items/$n" params={{ jobId: bookmark.jobId, n: "1" }}>

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { changeBookmarks, renameTag, tagsQuery } from "~/api/bookmarks";
+import { Said } from "~/shell/failed";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
 import { toast } from "~/shell/toasts";
@@ -160,7 +161,7 @@ function RemoveDialog({ asked, onClose }: { asked: Asked; onClose: () => void })
       }
     >
       <p>The bookmarks stay. Which of them had this tag is not kept.</p>
-      {remove.error && <p role="alert">{remove.error.message}</p>}
+      <Said error={remove.error} />
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { type Bookmark, bookmarksQuery, changeBookmarks, facetsQuery } from "~/a
 import { Icon } from "~/bookmarks/picture";
 import { host } from "~/format";
 import { useCommands } from "~/shell/commands";
+import { Said } from "~/shell/failed";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
 import { toast } from "~/shell/toasts";
@@ -115,7 +116,7 @@ function EmptyDialog({ count, onClose }: { count: number | undefined; onClose: (
       }
     >
       <p>They are deleted for good, with their screenshots and texts. This cannot be undone.</p>
-      {purge.error && <p role="alert">{purge.error.message}</p>}
+      <Said error={purge.error} />
     </Dialog>
   );
 }

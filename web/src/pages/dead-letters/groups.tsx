@@ -2,8 +2,9 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { usePipeline } from "~/api/app";
 import { queryClient } from "~/api/client";
-import { type LetterGroup, resultsQuery, retryGroup } from "~/api/dead-letters";
+import { type LetterGroup, resultsQuery, retryMatching } from "~/api/dead-letters";
 import { exact } from "~/format";
+import { Failed } from "~/shell/failed";
 import { useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Button, buttonClass } from "~/ui/button";
@@ -12,7 +13,8 @@ import { Sparkline } from "~/ui/sparkline";
 import { Time } from "~/ui/time";
 import { plural, sentence } from "~/words";
 import css from "./dead-letters.module.css";
-import { dropRetry, groupKey, noteRetry, type Retry, resultWords } from "./retries";
+import { filterOf, type LetterSearch, searchOf } from "./filter";
+import { dropRetry, groupKey, noteRetry, type Retry, resultWords, startedWords } from "./retries";
 
 const CLASSES: Record<string, string> = {
   permanent: "No retry helps unless something changes.",
@@ -24,53 +26,69 @@ const CLASSES: Record<string, string> = {
   not_found: "It is not there.",
 };
 
-function searchOf(group: LetterGroup) {
-  return {
-    pipeline: group.pipeline,
-    ...(group.step && { step: group.step }),
-    ...(group.errorClass && { class: group.errorClass }),
-  };
+interface GroupsProps {
+  groups: LetterGroup[];
+  retried: ReadonlyMap<string, Retry>;
+  search: LetterSearch;
 }
 
-export function Groups({ groups, retried }: { groups: LetterGroup[]; retried: ReadonlyMap<string, Retry> }) {
+export function Groups({ groups, retried, search }: GroupsProps) {
   const navigate = useNavigate();
   const keys = useListKeys({
     group: "Dead letters",
     count: groups.length,
     onOpen: (index) => {
       const group = groups[index];
-      if (group) void navigate({ to: "/dead-letters", search: searchOf(group) });
+      if (group) void navigate({ to: "/dead-letters", search: searchOf(group, search) });
     },
   });
   return (
     <List label="Groups of dead letters">
       {groups.map((group, index) => (
         <li key={groupKey(group)} {...keys.rowProps(index)} className={css.group}>
-          <Group group={group} retry={retried.get(groupKey(group))} />
+          <Group group={group} retry={retried.get(groupKey(group))} search={search} />
         </li>
       ))}
     </List>
   );
 }
 
-function Group({ group, retry }: { group: LetterGroup; retry: Retry | undefined }) {
+interface GroupProps {
+  group: LetterGroup;
+  retry: Retry | undefined;
+  search: LetterSearch;
+  /** Its letters are listed below. */
+  isOpen?: boolean;
+}
+
+/** The group whose letters are listed. */
+export function OpenGroup({ group, retry, search }: GroupProps) {
+  return (
+    <section aria-label="The group" className={css.open}>
+      <div className={css.group}>
+        <Group group={group} retry={retry} search={search} isOpen />
+      </div>
+    </section>
+  );
+}
+
+function Group({ group, retry, search, isOpen }: GroupProps) {
   const { title, noun } = usePipeline(group.pipeline);
+  const chosen = searchOf(group, search);
   const again = useMutation({
-    mutationFn: () => retryGroup(group),
-    onSuccess: ({ items, leftOut, byJob }) => {
-      const left = leftOut > 0 ? ` ${plural(leftOut, "letter")} could not be.` : "";
-      toast(`${plural(items, noun)} run${items === 1 ? "s" : ""} again.${left}`);
-      if (items > 0) noteRetry({ group, items, jobs: byJob });
+    mutationFn: () => retryMatching(filterOf(chosen)),
+    onSuccess: (done) => {
+      toast(startedWords(done, noun));
+      if (done.items > 0) noteRetry({ group, items: done.items, jobs: done.byJob });
       void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
     },
-    onError: (error) => toast(error.message),
   });
   return (
     <>
       <span className={css.text}>
-        <span className={css.reason}>{sentence(group.reason ?? "no reason was given")}</span>
+        <span className={css.reason}>{headline(group, search)}</span>
         <span className={css.side}>
-          {title}, {group.step}. {group.errorClass && (CLASSES[group.errorClass.toLowerCase()] ?? group.errorClass)}
+          {[title, group.step].filter(Boolean).join(", ")}. {classWords(group.errorClass)}
         </span>
         <span className={css.side}>
           first <Time value={group.firstAt} />, last <Time value={group.lastAt} />
@@ -81,22 +99,41 @@ function Group({ group, retry }: { group: LetterGroup; retry: Retry | undefined 
       <strong className={css.count}>{exact(group.count)}</strong>
       <span className={css.actions}>
         {group.count > 0 && (
-          <Button busy={again.isPending} onClick={() => again.mutate()}>
+          <Button
+            title={`Run ${group.step ?? "what failed"} again for all of this group`}
+            busy={again.isPending}
+            onClick={() => again.mutate()}
+          >
             Retry {exact(group.count)}
           </Button>
         )}
-        {group.count > 0 ? (
-          <Link to="/dead-letters" search={searchOf(group)} className={buttonClass("plain")}>
+        {group.count > 0 && !isOpen && (
+          <Link to="/dead-letters" search={chosen} className={buttonClass("plain")}>
             Show
           </Link>
-        ) : (
+        )}
+        {group.count === 0 && (
           <Button look="plain" onClick={() => dropRetry(group)}>
             Dismiss
           </Button>
         )}
       </span>
+      <div className={css.failed}>
+        <Failed of={again} what="Nothing runs again." />
+      </div>
     </>
   );
+}
+
+function classWords(errorClass: string | null): string {
+  return errorClass ? (CLASSES[errorClass.toLowerCase()] ?? sentence(errorClass)) : "";
+}
+
+/** What the letters of the group have in common. */
+function headline(group: LetterGroup, { by = "reason" }: LetterSearch): string {
+  if (by === "step") return `Failed in ${group.step}`;
+  if (by === "class") return sentence(group.errorClass ?? "no class");
+  return sentence(group.reason || "no reason was given");
 }
 
 /** What has become of the retry: it changes while the items run. */

@@ -1,61 +1,131 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type DeadLetter, lettersQuery, lettersSummaryQuery } from "~/api/dead-letters";
+import { useApp, useIsAdmin } from "~/api/app";
+import { type LetterGroup, lettersQuery, lettersSummaryQuery } from "~/api/dead-letters";
 import { attemptsQuery } from "~/api/record";
 import { exact } from "~/format";
+import { WhoseSelect } from "~/jobs/whose-select";
 import { useTopics } from "~/live";
 import { Page } from "~/shell/page";
 import { useStore } from "~/shell/store";
 import { Loaded } from "~/shell/trouble";
-import { Button } from "~/ui/button";
-import { type Column, Table } from "~/ui/list";
-import { More } from "~/ui/more";
+import { Select } from "~/ui/field";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
-import { Groups } from "./groups";
-import { retries, withRetried } from "./retries";
+import css from "./dead-letters.module.css";
+import { byOf, filterOf, GROUPED_BY, groupsOf, isOneGroup, type LetterSearch, searchOf } from "./filter";
+import { Groups, OpenGroup } from "./groups";
+import { Letters } from "./letters";
+import { groupKey, retries, retriesOf, withRetried } from "./retries";
+import { RetryAll } from "./retry-all";
 
 const route = getRouteApi("/dead-letters");
 
 export default function DeadLettersPage() {
-  const { pipeline, class: errorClass, step, reason } = route.useSearch();
-  const navigate = useNavigate({ from: "/dead-letters" });
+  const search = route.useSearch();
   useTopics("jobs");
-  const isOne = Boolean(step || reason || errorClass);
-  const retried = useStore(retries);
-  const summary = useQuery(lettersSummaryQuery({ ...(pipeline && { pipeline }) }));
   return (
-    <Page title="Dead letters" subtitle="What has failed for good, by reason.">
-      {(pipeline || isOne) && (
-        <div className="row">
-          <span className="muted">{[pipeline, step, errorClass, reason].filter(Boolean).join(", ")}</span>
-          <Button look="plain" onClick={() => void navigate({ search: {} })}>
-            Show all
-          </Button>
-        </div>
-      )}
-      {isOne ? (
-        <Letters
-          filter={{ ...(pipeline && { pipeline }), ...(errorClass && { errorClass }) }}
-          step={step}
-          reason={reason}
-        />
-      ) : (
-        <Loaded query={summary} what="The dead letters" loading={<SkeletonRows rows={4} height={88} />}>
-          {({ groups, complete, searched }) =>
-            groups.length === 0 && retried.size === 0 ? (
-              <Nothing />
-            ) : (
-              <>
-                <Groups groups={withRetried(groups, retried)} retried={retried} />
-                {!complete && <p className="muted">The newest {exact(searched)} were looked at.</p>}
-              </>
-            )
-          }
-        </Loaded>
-      )}
+    <Page title="Dead letters" subtitle="What has failed for good, in groups." wide={isOneGroup(search)}>
+      {isOneGroup(search) ? <OneGroup search={search} /> : <AllGroups search={search} />}
     </Page>
+  );
+}
+
+function summaryOf(search: LetterSearch) {
+  return lettersSummaryQuery({ ...filterOf(search), by: GROUPED_BY[search.by ?? "reason"] });
+}
+
+function AllGroups({ search }: { search: LetterSearch }) {
+  const { by = "reason", pipeline } = search;
+  const isShown = (group: LetterGroup) => byOf(group) === by && (!pipeline || group.pipeline === pipeline);
+  const retried = retriesOf(useStore(retries), isShown);
+  const summary = useQuery(summaryOf(search));
+  const isNarrowed = Boolean(search.pipeline ?? search.owner);
+  return (
+    <Loaded query={summary} what="The dead letters" loading={<SkeletonRows rows={4} height={88} />}>
+      {({ groups, complete, searched }) =>
+        groups.length === 0 && retried.size === 0 && !isNarrowed ? (
+          <Nothing />
+        ) : (
+          <>
+            <Tools search={search} canRetry={groups.length > 0} />
+            {groups.length === 0 && retried.size === 0 ? (
+              <Empty title="Nothing of this kind has failed for good" />
+            ) : (
+              <Groups groups={withRetried(groups, retried)} retried={retried} search={search} />
+            )}
+            {!complete && <p className="muted">The newest {exact(searched)} were looked at.</p>}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** How the groups are made, and of what; and all of them at once. */
+function Tools({ search, canRetry }: { search: LetterSearch; canRetry: boolean }) {
+  const navigate = useNavigate({ from: "/dead-letters" });
+  const { pipelines } = useApp();
+  const isAdmin = useIsAdmin();
+  const set = (change: { [K in keyof LetterSearch]: LetterSearch[K] | undefined }) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  return (
+    <div className={css.tools}>
+      <Select
+        label="Groups"
+        value={search.by ?? "reason"}
+        onChange={(by) => set({ by: by === "reason" ? undefined : by })}
+        options={[
+          { value: "reason", label: "By reason" },
+          { value: "step", label: "By step" },
+          { value: "class", label: "By class of error" },
+        ]}
+      />
+      <Select
+        label="Pipeline"
+        value={search.pipeline ?? ""}
+        onChange={(value) => set({ pipeline: value || undefined })}
+        options={[{ value: "", label: "All" }, ...pipelines.map(({ name, title }) => ({ value: name, label: title }))]}
+      />
+      {isAdmin && <WhoseSelect owner={search.owner} onChange={(owner) => set({ owner })} />}
+      {canRetry && (
+        <span className={css.last}>
+          <RetryAll filter={filterOf(search)} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+function OneGroup({ search }: { search: LetterSearch }) {
+  const summary = useQuery(summaryOf(search));
+  const asked = JSON.stringify(filterOf(search));
+  const isShown = (group: LetterGroup) => JSON.stringify(filterOf(searchOf(group, search))) === asked;
+  const retried = retriesOf(useStore(retries), isShown);
+  const groups = withRetried(summary.data?.groups ?? [], retried);
+  // Drawn together: the group would move its letters.
+  const isLoading = useInfiniteQuery(lettersQuery(filterOf(search))).isPending || summary.isPending;
+  return (
+    <>
+      <Link to="/dead-letters" search={groupsOf(search)}>
+        All groups
+      </Link>
+      {isLoading ? (
+        <SkeletonRows rows={6} height={64} />
+      ) : (
+        <>
+          <Loaded query={summary} what="The group" loading={null}>
+            {() =>
+              groups.map((group) => (
+                <OpenGroup key={groupKey(group)} group={group} retry={retried.get(groupKey(group))} search={search} />
+              ))
+            }
+          </Loaded>
+          <Letters search={search} group={groups[0]} />
+        </>
+      )}
+    </>
   );
 }
 
@@ -72,59 +142,5 @@ function Nothing() {
         </>
       )}
     </Empty>
-  );
-}
-
-const COLUMNS: Column<DeadLetter>[] = [
-  { key: "at", title: "When", isClear: true, cell: (row) => <Time value={row.at} /> },
-  {
-    key: "item",
-    title: "Item",
-    isClear: true,
-    cell: (row) => (
-      <Link to="/jobs/$jobId/items/$n" params={{ jobId: row.jobId, n: row.itemId }}>
-        {row.itemId} of job {row.jobId}
-      </Link>
-    ),
-  },
-  { key: "step", title: "Step", isClear: true, cell: (row) => row.step },
-  { key: "attempt", title: "Attempts", number: true, cell: (row) => row.attempt },
-  { key: "class", title: "Class", cell: (row) => row.errorClass ?? "" },
-  { key: "reason", title: "Reason", isClear: true, cell: (row) => row.reason ?? "" },
-];
-
-interface LettersProps {
-  filter: { pipeline?: string; errorClass?: string };
-  step: string | undefined;
-  reason: string | undefined;
-}
-
-function Letters({ filter, step, reason }: LettersProps) {
-  const query = useInfiniteQuery(lettersQuery(filter));
-  const rows = (query.data?.pages.flatMap((page) => page.deadLetters) ?? []).filter(
-    (row) => (!step || row.step === step) && (!reason || row.reason === reason),
-  );
-  return (
-    <>
-      <Loaded query={query} what="The dead letters" loading={<SkeletonRows rows={6} height={32} />}>
-        {() =>
-          rows.length > 0 ? (
-            <Table
-              label="Dead letters"
-              columns={COLUMNS}
-              rows={rows}
-              rowKey={(row) => `${row.jobId} ${row.itemId} ${row.step}`}
-            />
-          ) : query.hasNextPage ? null : (
-            <Empty title="Nothing of this kind is left" />
-          )
-        }
-      </Loaded>
-      <More
-        hasMore={query.hasNextPage}
-        isLoading={query.isFetchingNextPage}
-        onMore={() => void query.fetchNextPage()}
-      />
-    </>
   );
 }

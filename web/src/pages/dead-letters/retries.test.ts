@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LetterGroup } from "~/api/dead-letters";
-import { groupKey, resultWords, withRetried } from "./retries";
+import { groupKey, resultWords, startedWords, withRetried } from "./retries";
 
 const group = (reason: string, count: number) =>
   ({ pipeline: "pages", step: "fetch", errorClass: "data", reason, count }) as LetterGroup;
@@ -9,6 +9,14 @@ describe("a retry of dead letters", () => {
   it("is told by its results", () => {
     expect(resultWords({ done: 296, skipped: 0, failed: 16, open: 0 })).toBe("296 done, 16 failed again");
     expect(resultWords({ done: 0, skipped: 1, failed: 0, open: 2 })).toBe("0 done, 1 skipped, 2 still open");
+  });
+
+  it("says what was started, and what was not", () => {
+    const started = { jobs: 1, byJob: [], searched: 4, complete: true };
+    expect(startedWords({ ...started, items: 1, leftOut: 0, refused: [] }, "link")).toBe("1 link runs again.");
+    expect(startedWords({ ...started, items: 3, leftOut: 2, refused: [{ jobId: "7", reason: "it is paused" }] })).toBe(
+      "3 items run again. 2 are left out: they are done without the step that failed. 1 job cannot run again: it is paused.",
+    );
   });
 
   it("keeps its group in the list when nothing of it is left", () => {

@@ -31,6 +31,22 @@ export function withRetried(groups: LetterGroup[], retried: ReadonlyMap<string, 
   return [...groups, ...gone];
 }
 
+/** Only those whose group is the one that is shown. */
+export function retriesOf(retried: ReadonlyMap<string, Retry>, isShown: (group: LetterGroup) => boolean) {
+  return new Map([...retried].filter(([, { group }]) => isShown(group)));
+}
+
+/** "3 items run again. 1 is left out: it is done without this step." */
+export function startedWords({ items, leftOut, refused }: Schema<"ReprocessedLetters">, noun = "item"): string {
+  const parts = [`${plural(items, noun)} run${items === 1 ? "s" : ""} again.`];
+  if (leftOut > 0) {
+    const words = leftOut === 1 ? "1 is left out: it is" : `${plural(leftOut, "", "").trim()} are left out: they are`;
+    parts.push(`${words} done without the step that failed.`);
+  }
+  if (refused.length > 0) parts.push(`${plural(refused.length, "job")} cannot run again: ${refused[0]!.reason}.`);
+  return parts.join(" ");
+}
+
 /** "296 done, 16 failed again, 3 still open". */
 export function resultWords({ done, skipped, failed, open }: Schema<"RetryResults">): string {
   const parts = [

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { CircleAlert } from "lucide-react";
 import { root } from "~/root";
-import { oneOf, search, text } from "~/search";
+import { oneOf, search, text, textOrEmpty } from "~/search";
 import type { RailEntry } from "~/shell/rail";
 
 export const routes = [
@@ -10,10 +10,12 @@ export const routes = [
     path: "/dead-letters",
     validateSearch: search({
       by: oneOf("reason", "step", "class"),
-      class: text,
+      class: textOrEmpty,
       pipeline: text,
-      reason: text,
+      reason: textOrEmpty,
       step: text,
+      owner: text,
+      item: text,
     }),
     component: lazyRouteComponent(() => import("./index")),
   }),

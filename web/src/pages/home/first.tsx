@@ -4,7 +4,8 @@ import { Bookmark, MousePointerClick, Table2 } from "lucide-react";
 import { useApp } from "~/api/app";
 import { loadDemo } from "~/api/home";
 import { fillBox } from "~/shell/box";
-import { toast } from "~/shell/toasts";
+import { Failed } from "~/shell/failed";
+import { TryLink, TrySheet } from "~/shell/try-sample";
 import { Button, buttonClass } from "~/ui/button";
 import { Section } from "~/ui/section";
 import css from "./home.module.css";
@@ -13,10 +14,7 @@ import css from "./home.module.css";
 export function First() {
   const { pipelines } = useApp();
   const has = (name: string) => pipelines.some((pipeline) => pipeline.name === name);
-  const demo = useMutation({
-    mutationFn: loadDemo,
-    onError: (error) => toast(`The demo was not submitted: ${error.message}`),
-  });
+  const demo = useMutation({ mutationFn: loadDemo });
   return (
     <Section title="Begin here">
       <div className={css.first}>
@@ -25,9 +23,12 @@ export function First() {
             <Bookmark aria-hidden="true" />
             <h3>Paste a link</h3>
             <p>It is saved at once. Its screenshot, text and picture follow while you go on.</p>
-            <Button look="primary" onClick={() => fillBox()}>
-              Paste a link
-            </Button>
+            <div className="row">
+              <Button look="primary" onClick={() => fillBox()}>
+                Paste a link
+              </Button>
+              <TryLink look="plain" />
+            </div>
           </div>
         )}
         {has("sheets") && (
@@ -35,9 +36,12 @@ export function First() {
             <Table2 aria-hidden="true" />
             <h3>Drop a spreadsheet</h3>
             <p>A CSV or XLSX file, anywhere on this page. Its rows are looked up, and you watch them fill in.</p>
-            <Link to="/sheets/new" className={buttonClass()}>
-              Choose a file
-            </Link>
+            <div className="row">
+              <Link to="/sheets/new" className={buttonClass()}>
+                Choose a file
+              </Link>
+              <TrySheet look="plain" />
+            </div>
           </div>
         )}
         {has("bookmarks") && (
@@ -60,6 +64,7 @@ export function First() {
           and watch sixty texts being read.
         </p>
       )}
+      <Failed of={demo} what="The demo was not submitted." />
     </Section>
   );
 }

@@ -4,7 +4,8 @@ import { useRef, useState } from "react";
 import { usePipeline } from "~/api/app";
 import { isUnsent, LETTERS, type Letters, type Queue, retry, type WaitingSheet } from "~/api/home";
 import { bytes } from "~/format";
-import { toast } from "~/shell/toasts";
+import { Failed } from "~/shell/failed";
+import { held } from "~/shell/toasts";
 import { useActivities } from "~/shell/tray";
 import { Button, buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
@@ -49,7 +50,7 @@ export function NeedsYou({ page, parked, sheets }: NeedsYouProps) {
           <Waiting key={sheet.id} sheet={sheet} />
         ))}
         {found.slice(0, SHOWN).map((trouble) => (
-          <Failed
+          <FailedItems
             key={trouble.key}
             trouble={trouble}
             isCut={isCut}
@@ -99,22 +100,22 @@ function Waiting({ sheet }: { sheet: WaitingSheet }) {
   );
 }
 
-interface FailedProps {
+interface FailedItemsProps {
   trouble: Trouble;
   isCut: boolean;
   onRetried: () => void;
 }
 
-function Failed({ trouble, isCut, onRetried }: FailedProps) {
+function FailedItems({ trouble, isCut, onRetried }: FailedItemsProps) {
   const { noun, title } = usePipeline(trouble.pipeline);
   const items = new Set(trouble.letters.map((letter) => `${letter.jobId} ${letter.itemId}`)).size;
+  const start = async () => {
+    await retry(trouble.letters);
+    onRetried();
+    return true;
+  };
   const again = useMutation({
-    mutationFn: () => retry(trouble.letters),
-    onSuccess: (count) => {
-      onRetried();
-      toast(`${plural(count, noun)} run${count === 1 ? "s" : ""} again.`);
-    },
-    onError: (error) => toast(`Not started: ${error.message}`),
+    mutationFn: async () => (await held(`${plural(items, noun)} run${items === 1 ? "s" : ""} again.`)) && start(),
   });
   return (
     <Notice
@@ -122,12 +123,13 @@ function Failed({ trouble, isCut, onRetried }: FailedProps) {
       title={`${isCut ? "At least " : ""}${plural(items, noun)} failed in ${trouble.step}`}
       actions={
         <>
-          <Button busy={again.isPending} disabled={again.isSuccess} onClick={() => again.mutate()}>
-            {again.isSuccess ? "Retried" : `Retry ${items}`}
+          <Button busy={again.isPending} disabled={again.data === true} onClick={() => again.mutate()}>
+            {again.data ? "Retried" : `Retry ${items}`}
           </Button>
           <Link to="/dead-letters" search={{ pipeline: trouble.pipeline }} className={buttonClass("plain")}>
             Show
           </Link>
+          <Failed of={again} what="They were not started." />
         </>
       }
     >

@@ -3,6 +3,7 @@ import { Pause, Play } from "lucide-react";
 import { usePipeline } from "~/api/app";
 import { countsOf, isOpen, type Job, useSteerJob } from "~/api/jobs";
 import { duration } from "~/format";
+import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Amount } from "~/ui/amount";
 import { Bar } from "~/ui/bar";
@@ -11,10 +12,12 @@ import { List } from "~/ui/list";
 import { Pill } from "~/ui/pill";
 import { Section } from "~/ui/section";
 import { Time } from "~/ui/time";
+import { useWhyLines } from "~/why/lines";
 import css from "./home.module.css";
 
 /** The open jobs, each with its bar, what is left, and pause. */
 export function Running({ jobs, shown, hasMore }: { jobs: Job[]; shown: number; hasMore: boolean }) {
+  const why = useWhyLines(jobs.slice(0, shown));
   if (jobs.length === 0) return null;
   const more = jobs.length - shown;
   return (
@@ -30,14 +33,14 @@ export function Running({ jobs, shown, hasMore }: { jobs: Job[]; shown: number; 
     >
       <List label="Running jobs">
         {jobs.slice(0, shown).map((job) => (
-          <RunningJob key={job.id} job={job} />
+          <RunningJob key={job.id} job={job} why={why.get(job.id)} />
         ))}
       </List>
     </Section>
   );
 }
 
-function RunningJob({ job }: { job: Job }) {
+function RunningJob({ job, why }: { job: Job; why: string | undefined }) {
   const { title, noun } = usePipeline(job.pipeline);
   const steer = useSteerJob(job.id);
   const { total, pending } = job.counters;
@@ -45,7 +48,6 @@ function RunningJob({ job }: { job: Job }) {
   const press = () => {
     const action = isPaused ? "resume" : "pause";
     steer.mutate(action, {
-      onError: (error) => toast(`Job ${job.id} could not be ${isPaused ? "resumed" : "paused"}: ${error.message}`),
       onSuccess: () =>
         toast(isPaused ? "Resumed." : "Paused.", {
           label: "Undo",
@@ -60,7 +62,20 @@ function RunningJob({ job }: { job: Job }) {
           {job.file ?? title}
         </Link>
         <span className={css.side}>
-          job {job.id}, <Time value={job.createdAt} />
+          job {job.id}
+          {!why && (
+            <>
+              , <Time value={job.createdAt} />
+            </>
+          )}
+          {why && (
+            <>
+              {". "}
+              <Link to="/jobs/$jobId" params={{ jobId: job.id }} className={css.why} title={why}>
+                {why}
+              </Link>
+            </>
+          )}
         </span>
       </span>
       <span>
@@ -85,6 +100,7 @@ function RunningJob({ job }: { job: Job }) {
       >
         {isPaused ? <Play /> : <Pause />}
       </Button>
+      <Failed of={steer} what={`Job ${job.id} was not ${isPaused ? "resumed" : "paused"}.`} />
     </li>
   );
 }

@@ -4,10 +4,13 @@ import { useApp, useIsAdmin } from "~/api/app";
 import { foldedJobsQuery, type JobState, jobCountsQuery } from "~/api/jobs";
 import { exact } from "~/format";
 import { JobLine, JobsLine, searchOfGroup } from "~/jobs/job-line";
+import { WhoseSelect } from "~/jobs/whose-select";
 import { useTopics } from "~/live";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
+import { useSelection } from "~/shell/selection";
 import { Loaded } from "~/shell/trouble";
+import { TryLink, TrySheet } from "~/shell/try-sample";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
 import { Check, Field, Select } from "~/ui/field";
@@ -15,9 +18,12 @@ import { Filters } from "~/ui/filters";
 import { List } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
+import { SelectBox } from "~/ui/select-box";
 import { SkeletonRows } from "~/ui/skeleton";
+import { useWhyLines } from "~/why/lines";
 import { plural, statusWord } from "~/words";
-import css from "./jobs.module.css";
+import css from "./list.module.css";
+import { SelectedJobs } from "./selected-jobs";
 
 const STATES = ["RUNNING", "QUEUED", "PAUSED", "FAILED", "DONE", "CANCELLED"] as const;
 const route = getRouteApi("/jobs");
@@ -28,6 +34,7 @@ export default function JobsPage() {
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const { pipelines } = useApp();
+  const has = (name: string) => pipelines.some((pipeline) => pipeline.name === name);
   const isAdmin = useIsAdmin();
   useTopics("jobs");
   const counts = useQuery(jobCountsQuery(search.owner ? { userId: search.owner } : {}));
@@ -53,7 +60,18 @@ export default function JobsPage() {
     if (job) void navigate({ to: "/jobs/$jobId", params: { jobId: job.id } });
     else if (group) void navigate({ to: "/jobs", search: searchOfGroup(group) });
   };
-  const keys = useListKeys({ group: "Jobs", count: entries.length, onOpen: open });
+  const jobs = entries.flatMap(({ job }) => job ?? []);
+  const selection = useSelection(jobs.map((job) => job.id));
+  const keys = useListKeys({
+    group: "Jobs",
+    count: entries.length,
+    onOpen: open,
+    onSelect: (index, isRange) => {
+      const job = entries[index]?.job;
+      if (job) selection.select(jobs.indexOf(job), isRange);
+    },
+  });
+  const why = useWhyLines(jobs);
   const state = (search.state ?? []).filter((each): each is JobState => STATES.includes(each as JobState));
   return (
     <Page title="Jobs">
@@ -84,17 +102,7 @@ export default function JobsPage() {
         />
         <DayField label="From" value={search.from} onChange={(from) => set({ from })} />
         <DayField label="To" value={search.to} later={1} onChange={(to) => set({ to })} />
-        {isAdmin && (
-          <Select
-            label="Whose"
-            value={search.owner ?? "me"}
-            onChange={(value) => set({ owner: value === "me" ? undefined : value })}
-            options={[
-              { value: "me", label: "Mine" },
-              { value: "all", label: "Everybody's" },
-            ]}
-          />
-        )}
+        {isAdmin && <WhoseSelect owner={search.owner} onChange={(owner) => set({ owner })} />}
         <Check
           label="Also jobs of one item one by one"
           checked={search.each ?? false}
@@ -107,7 +115,16 @@ export default function JobsPage() {
             <List label="Jobs">
               {entries.map(({ job, group }, index) => (
                 <li key={job?.id ?? `${group?.pipeline} ${group?.hour}`} {...keys.rowProps(index)} className={css.item}>
-                  {job && <JobLine job={job} />}
+                  <span className={css.select}>
+                    {job && (
+                      <SelectBox
+                        label={`Select job ${job.id}`}
+                        checked={selection.ids.has(job.id)}
+                        onSelect={(isRange) => selection.select(jobs.indexOf(job), isRange)}
+                      />
+                    )}
+                  </span>
+                  {job && <JobLine job={job} why={why.get(job.id)} />}
                   {group && <JobsLine group={group} />}
                 </li>
               ))}
@@ -120,7 +137,15 @@ export default function JobsPage() {
               {plural(searched, "job")} {searched === 1 ? "was" : "were"} looked at.
             </Empty>
           ) : (
-            <Empty title="No jobs yet">
+            <Empty
+              title="No jobs yet"
+              actions={
+                <>
+                  {has("bookmarks") && <TryLink />}
+                  {has("sheets") && <TrySheet />}
+                </>
+              }
+            >
               Everything that runs in the background is a job: a saved link, a sheet, an import. Paste a link or drop a
               file to make the first one.
             </Empty>
@@ -133,6 +158,7 @@ export default function JobsPage() {
         onMore={() => void query.fetchNextPage()}
         searched={`${plural(searched, "job")} looked at`}
       />
+      <SelectedJobs jobs={jobs.filter((job) => selection.ids.has(job.id))} onDone={selection.clear} />
     </Page>
   );
 }

@@ -1,7 +1,8 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
+import { JOB_SEARCH } from "~/jobs/job-search";
 import { root } from "~/root";
-import { flag, search, text, texts, whole } from "~/search";
+import { flag, search, text, texts } from "~/search";
 import type { RailEntry } from "~/shell/rail";
 
 export const routes = [
@@ -14,7 +15,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/jobs/$jobId",
-    validateSearch: search({ tab: text, status: texts, step: text, item: text, q: text, sort: text, row: whole }),
+    validateSearch: search(JOB_SEARCH),
     component: lazyRouteComponent(() => import("./job")),
   }),
   createRoute({

@@ -127,9 +127,7 @@ function rangeWords({ from, to }: Range): string {
 function Verdict({ health }: { health: Overview["health"] }) {
   return (
     <section className={classes(css.verdict, css[health.level])} aria-label="Health">
-      <p className={css.sentence}>
-        <Prose text={health.sentence} />
-      </p>
+      <Sentences text={health.sentence} />
       <ul className={css.parts}>
         <Part name="Does work move?" {...health.flow} sentence={health.sentence} />
         <Part name="Does it succeed?" {...health.execution} sentence={health.sentence} />
@@ -137,6 +135,23 @@ function Verdict({ health }: { health: Overview["health"] }) {
       </ul>
       {health.ruledOut.length > 0 && <p className={css.side}>Ruled out: {sentence(health.ruledOut.join("; "))}</p>}
     </section>
+  );
+}
+
+/** The first sentence is the headline: in bold, all of them would be read as none. */
+function Sentences({ text }: { text: string }) {
+  const end = text.indexOf(". ") + 1;
+  return (
+    <div>
+      <p className={css.sentence}>
+        <Prose text={end > 0 ? text.slice(0, end) : text} />
+      </p>
+      {end > 0 && (
+        <p>
+          <Prose text={text.slice(end + 1)} />
+        </p>
+      )}
+    </div>
   );
 }
 

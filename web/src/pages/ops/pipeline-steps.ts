@@ -30,6 +30,7 @@ export function pipelineSteps(info: PipelineInfo, overview: Overview, series: Se
       failed: count((outcome) => outcome === "ERROR"),
       notFound: count((outcome) => outcome === "NOT_FOUND"),
       skipped: count((outcome) => outcome === "SKIPPED"),
+      isPaced: true,
       perSecond: recent ? Object.values(recent.outcomes).reduce((sum, each) => sum + each, 0) / 60 : 0,
     };
   });

@@ -5,6 +5,7 @@ import { overviewQuery, type StepDepth, steerQueue } from "~/api/ops";
 import { short } from "~/format";
 import { useTopics } from "~/live";
 import { useCommands } from "~/shell/commands";
+import { Failed } from "~/shell/failed";
 import { useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
@@ -86,6 +87,9 @@ function Queues({ steps }: { steps: StepDepth[] }) {
               </Button>
             </Actions>
           )}
+          {steer.variables?.queue === step.queue && (
+            <Failed of={steer} what={`${step.queue} was not ${steer.variables.action}d.`} />
+          )}
         </Entry>
       ))}
     </Entries>
@@ -153,7 +157,6 @@ function useSteerQueue() {
           run: () => steer.mutate({ queue, action: action === "pause" ? "resume" : "pause" }),
         },
       ),
-    onError: (error) => toast(error.message),
   });
   return steer;
 }

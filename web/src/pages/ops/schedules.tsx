@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { usePipeline } from "~/api/app";
 import { runSchedule, type Schedule, schedulesQuery, steerSchedule } from "~/api/ops";
+import { Failed } from "~/shell/failed";
 import { useListKeys } from "~/shell/list-keys";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
@@ -17,11 +18,6 @@ import { OpsPage, useWhose } from "./ops-page";
 export default function SchedulesPage() {
   const query = useInfiniteQuery(schedulesQuery(useWhose()));
   const rows = query.data?.pages.flatMap((page) => page.schedules) ?? [];
-  const run = useMutation({
-    mutationFn: (name: string) => runSchedule(name),
-    onSuccess: ({ jobId, created }) => toast(created ? `Job ${jobId} has begun.` : `Job ${jobId} runs already.`),
-    onError: (error) => toast(error.message),
-  });
   const navigate = useNavigate();
   const open = (index: number) => {
     const jobId = rows[index]?.lastJobId;
@@ -38,11 +34,7 @@ export default function SchedulesPage() {
                 <Entry key={schedule.name} {...keys.rowProps(index)}>
                   <Plan schedule={schedule} />
                   <Times schedule={schedule} />
-                  <Steer
-                    schedule={schedule}
-                    busy={run.isPending && run.variables === schedule.name}
-                    onRun={run.mutate}
-                  />
+                  <Steer schedule={schedule} />
                 </Entry>
               ))}
             </Entries>
@@ -115,29 +107,30 @@ function Times({ schedule }: { schedule: Schedule }) {
   );
 }
 
-interface SteerProps {
-  schedule: Schedule;
-  busy: boolean;
-  onRun: (name: string) => void;
-}
-
-function Steer({ schedule, busy, onRun }: SteerProps) {
+function Steer({ schedule }: { schedule: Schedule }) {
+  const run = useMutation({
+    mutationFn: () => runSchedule(schedule.name),
+    onSuccess: ({ jobId, created }) => toast(created ? `Job ${jobId} has begun.` : `Job ${jobId} runs already.`),
+  });
   const steer = useMutation({
     mutationFn: () => steerSchedule(schedule.name, schedule.paused ? "resume" : "pause"),
-    onError: (error) => toast(error.message),
   });
   return (
-    <Actions>
-      <Button busy={busy} aria-label={`Run ${schedule.name} now`} onClick={() => onRun(schedule.name)}>
-        Run now
-      </Button>
-      <Button
-        busy={steer.isPending}
-        aria-label={`${schedule.paused ? "Resume" : "Pause"} ${schedule.name}`}
-        onClick={() => steer.mutate()}
-      >
-        {schedule.paused ? "Resume" : "Pause"}
-      </Button>
-    </Actions>
+    <>
+      <Actions>
+        <Button busy={run.isPending} aria-label={`Run ${schedule.name} now`} onClick={() => run.mutate()}>
+          Run now
+        </Button>
+        <Button
+          busy={steer.isPending}
+          aria-label={`${schedule.paused ? "Resume" : "Pause"} ${schedule.name}`}
+          onClick={() => steer.mutate()}
+        >
+          {schedule.paused ? "Resume" : "Pause"}
+        </Button>
+      </Actions>
+      <Failed of={run} what={`${schedule.name} was not started.`} />
+      <Failed of={steer} what={`${schedule.name} was not ${schedule.paused ? "resumed" : "paused"}.`} />
+    </>
   );
 }

@@ -1,9 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { useApp, useIsAdmin } from "~/api/app";
-import { ITEM_STATUSES, itemsQuery, OPEN_STATUSES, pendingQuery } from "~/api/items";
+import { ITEM_STATUSES, OPEN_STATUSES, pendingQuery } from "~/api/items";
 import { OpenItem } from "~/items/item-panel";
+import { WhoseSelect } from "~/jobs/whose-select";
 import { useTopics } from "~/live";
+import { DateRange, timesOf } from "~/pending/dates";
 import { PendingTable } from "~/pending/pending-table";
 import { Page } from "~/shell/page";
 import { Loaded } from "~/shell/trouble";
@@ -46,20 +49,15 @@ function Pending() {
   const offered = search.job ? [...ITEM_STATUSES] : [...OPEN_STATUSES];
   const chosenHere = search.status?.filter((status) => (offered as string[]).includes(status)) ?? [];
   const statuses = chosenHere.length > 0 ? chosenHere : [...OPEN];
-  const isEnded = statuses.some((status) => !OPEN.includes(status));
-  const open = useInfiniteQuery({
-    ...pendingQuery({
+  const query = useInfiniteQuery(
+    pendingQuery({
       statuses: statuses.join(","),
       ...(search.pipeline && { jobType: search.pipeline }),
       ...(search.job && { jobId: search.job }),
-      ...(search.from && { from: startOf(search.from) }),
-      ...(search.to && { to: startOf(search.to, 1) }),
+      ...timesOf(search),
       ...(search.owner && { userId: search.owner }),
     }),
-    enabled: !isEnded,
-  });
-  const ofJob = useInfiniteQuery({ ...itemsQuery(search.job ?? "", statuses), enabled: isEnded });
-  const query = isEnded ? ofJob : open;
+  );
   const rows = query.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <Page
@@ -87,36 +85,9 @@ function Pending() {
             ...pipelines.map((pipeline) => ({ value: pipeline.name, label: pipeline.title })),
           ]}
         />
-        <Field
-          label="JobId"
-          inputMode="numeric"
-          defaultValue={search.job ?? ""}
-          onBlur={(event) => set({ job: event.currentTarget.value.trim() || undefined })}
-          onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
-        />
-        <Field
-          label="From"
-          type="date"
-          defaultValue={search.from ?? ""}
-          onChange={(event) => set({ from: event.currentTarget.value || undefined })}
-        />
-        <Field
-          label="To"
-          type="date"
-          defaultValue={search.to ?? ""}
-          onChange={(event) => set({ to: event.currentTarget.value || undefined })}
-        />
-        {isAdmin && (
-          <Select
-            label="Whose"
-            value={search.owner ?? "me"}
-            onChange={(value) => set({ owner: value === "me" ? undefined : value })}
-            options={[
-              { value: "me", label: "Mine" },
-              { value: "all", label: "Everybody's" },
-            ]}
-          />
-        )}
+        <JobId key={search.job} value={search.job} onChange={(job) => set({ job })} />
+        <DateRange days={search} onChange={set} />
+        {isAdmin && <WhoseSelect owner={search.owner} onChange={(owner) => set({ owner })} />}
       </Filters>
       <More
         hasMore={query.hasPreviousPage}
@@ -155,9 +126,26 @@ function isDefault(chosen: string[]): boolean {
   return chosen.length === OPEN.length && OPEN.every((status) => chosen.includes(status));
 }
 
-/** The begin of a day of this place, or of a later one, as an instant. */
-function startOf(day: string, later = 0): string {
-  const begin = new Date(`${day}T00:00:00`);
-  begin.setDate(begin.getDate() + later);
-  return begin.toISOString();
+interface JobIdProps {
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+}
+
+/** It filters when it is left, or by Enter; what is no number filters nothing. */
+function JobId({ value = "", onChange }: JobIdProps) {
+  const [isWrong, setWrong] = useState(false);
+  return (
+    <Field
+      label="JobId"
+      inputMode="numeric"
+      defaultValue={value}
+      {...(isWrong && { wrong: "a number, as 123" })}
+      onBlur={(event) => {
+        const given = event.currentTarget.value.trim().replace(/^#/, "");
+        setWrong(!/^[0-9]{0,18}$/.test(given));
+        if (/^[0-9]{0,18}$/.test(given) && given !== value) onChange(given || undefined);
+      }}
+      onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+    />
+  );
 }

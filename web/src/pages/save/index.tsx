@@ -3,13 +3,14 @@ import { getRouteApi, Link, useLocation } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { newKey, saveLink } from "~/api/links";
 import { ProblemError } from "~/api/problem";
+import { type Given, givenBy } from "~/shell/given";
 import { keepLink } from "~/shell/outbox";
 import { Page } from "~/shell/page";
 import { Bookmarklet } from "~/ui/bookmarklet";
 import { Button, buttonClass } from "~/ui/button";
+import { classes } from "~/ui/classes";
 import { Field, TextArea } from "~/ui/field";
 import { sentence } from "~/words";
-import { type Given, givenBy } from "./given";
 import css from "./save.module.css";
 import { SharedFiles } from "./shared-files";
 
@@ -129,7 +130,7 @@ function SavedNote({ saved, url }: { saved: Saved; url: string }) {
 
 function FromAnyPage() {
   return (
-    <section className={css.form} aria-labelledby="bookmarklet">
+    <section className={classes(css.form, css.byPointer)} aria-labelledby="bookmarklet">
       <h2 id="bookmarklet">From any page, with one click</h2>
       <p>
         Drag this to the bookmarks bar of your browser. On a page that you want to save, click it there; what is

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
-import type { Schema } from "~/api/client";
+import { queryClient, type Schema } from "~/api/client";
 import { type Job, useSteerJob } from "~/api/jobs";
 import {
   changeSheet,
@@ -14,6 +14,7 @@ import {
   type Sheet,
 } from "~/api/sheets";
 import { duration } from "~/format";
+import { Said } from "~/shell/failed";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Check } from "~/ui/field";
@@ -45,7 +46,7 @@ function Asked({ sheet, job, mapping, onChange, providers }: AskProps & { provid
   const names = inOrder(providers, mapping.providers ?? sheet.providers ?? []);
   const move = (from: number, by: number) => {
     const to = from + by;
-    if (to < 0 || to >= names.length) return;
+    if (from < 0 || to < 0 || to >= names.length) return;
     const next = [...names];
     next.splice(to, 0, ...next.splice(from, 1));
     onChange({ ...mapping, providers: next });
@@ -60,6 +61,7 @@ function Asked({ sheet, job, mapping, onChange, providers }: AskProps & { provid
             isFirst={index === 0}
             isLast={index === names.length - 1}
             onMove={(by) => move(index, by)}
+            onDrop={(dragged) => move(names.indexOf(dragged), index - names.indexOf(dragged))}
           />
         ))}
       </ol>
@@ -82,6 +84,7 @@ function Start({ sheet, job, mapping, names }: StartProps) {
       if (Object.keys(change).length > 0) await changeSheet(job.id, change);
       if (sheet.mapping) await keepPreset(job.id);
       if (job.state === "PAUSED") await steer.mutateAsync("resume");
+      await queryClient.refetchQueries({ queryKey: ["job", job.id] }); // else the next page says that it waits for the start
     },
     onSuccess: () => void navigate({ to: "/sheets/$jobId", params: { jobId: job.id } }),
   });
@@ -89,7 +92,7 @@ function Start({ sheet, job, mapping, names }: StartProps) {
   const rows = `${plural(job.counters.total, "row")}${job.sealed ? "" : " so far"}`;
   return (
     <>
-      {start.error && <p role="alert">{start.error.message}</p>}
+      <Said error={start.error} />
       <div className="row">
         <Button
           look="primary"
@@ -150,7 +153,7 @@ function Duplicates({ sheet, job, mapping }: { sheet: Sheet; job: Job; mapping: 
           Read it like this
         </Button>
       )}
-      {take.error && <p role="alert">{take.error.message}</p>}
+      <Said error={take.error} />
     </div>
   );
 }
@@ -166,9 +169,13 @@ interface ProviderLineProps {
   isFirst: boolean;
   isLast: boolean;
   onMove: (by: 1 | -1) => void;
+  /** Another one was dragged to this place. */
+  onDrop: (name: string) => void;
 }
 
-function ProviderLine({ provider, isFirst, isLast, onMove }: ProviderLineProps) {
+const DRAGGED = "text/x-provider";
+
+function ProviderLine({ provider, isFirst, isLast, onMove, onDrop }: ProviderLineProps) {
   const press = (event: KeyboardEvent) => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key] as 1 | -1 | undefined;
     if (!event.altKey || !by) return;
@@ -176,7 +183,17 @@ function ProviderLine({ provider, isFirst, isLast, onMove }: ProviderLineProps) 
     onMove(by);
   };
   return (
-    <li className={css.provider} onKeyDown={press}>
+    <li
+      className={css.provider}
+      draggable
+      onKeyDown={press}
+      onDragStart={(event) => event.dataTransfer.setData(DRAGGED, provider.name)}
+      onDragOver={(event) => event.dataTransfer.types.includes(DRAGGED) && event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        onDrop(event.dataTransfer.getData(DRAGGED));
+      }}
+    >
       <span className="grow">
         <strong>{provider.name}</strong> <span className="muted">{stateWords(provider)}</span>
       </span>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useApp } from "~/api/app";
 import { type Catalogue, cataloguesQuery, dropCatalogue, shareCatalogue } from "~/api/sheets";
 import { useTopics } from "~/live";
+import { Failed, Said } from "~/shell/failed";
 import { Page } from "~/shell/page";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
@@ -77,7 +78,7 @@ function LoadFile() {
           if (file) load.mutate(file);
         }}
       />
-      {load.error && <p role="alert">{load.error.message}</p>}
+      <Said error={load.error} />
     </form>
   );
 }
@@ -89,7 +90,6 @@ function CatalogueLine({ catalogue }: { catalogue: Catalogue }) {
   const share = useMutation({
     mutationFn: () => shareCatalogue(catalogue.name, !catalogue.shared),
     onSuccess: () => toast(catalogue.shared ? "It is yours alone now." : "All users can look rows up in it now."),
-    onError: (error) => toast(error.message),
   });
   return (
     <Row>
@@ -114,6 +114,7 @@ function CatalogueLine({ catalogue }: { catalogue: Catalogue }) {
           Delete
         </Button>
       )}
+      <Failed of={share} what={`${catalogue.name} was not ${catalogue.shared ? "made yours alone" : "shared"}.`} />
       {asks && <DropDialog catalogue={catalogue} onClose={() => setAsks(false)} />}
     </Row>
   );
@@ -135,7 +136,7 @@ function DropDialog({ catalogue, onClose }: { catalogue: Catalogue; onClose: () 
       }
     >
       <p>Its products cannot be brought back. What was found in it stays in the sheets.</p>
-      {drop.error && <p role="alert">{drop.error.message}</p>}
+      <Said error={drop.error} />
     </Dialog>
   );
 }

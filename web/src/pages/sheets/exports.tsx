@@ -5,6 +5,7 @@ import type { Job } from "~/api/jobs";
 import { type Export, exportLink, exportsQuery, startExport } from "~/api/sheets";
 import { bytes, duration, exact } from "~/format";
 import { trackJob } from "~/jobs/tracked";
+import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button, type Look } from "~/ui/button";
@@ -41,18 +42,20 @@ export function ExportButton({ jobId, choice, cannot, look = "plain" }: ExportBu
       track(exportId, jobId);
       void navigate({ to: ".", search: { tab: "exports" } });
     },
-    onError: (error) => toast(error.message),
   });
   return (
-    <Menu
-      align="end"
-      button={{ children: "Export", busy: start.isPending, look }}
-      items={Object.entries(FORMATS).map(([format, label]) => ({
-        label,
-        ...(cannot && { disabled: `An export takes rows or a status, not ${cannot}` }),
-        onSelect: () => start.mutate(format as Format),
-      }))}
-    />
+    <>
+      <Menu
+        align="end"
+        button={{ children: "Export", busy: start.isPending, look }}
+        items={Object.entries(FORMATS).map(([format, label]) => ({
+          label,
+          ...(cannot && { disabled: `An export takes rows or a status, not ${cannot}` }),
+          onSelect: () => start.mutate(format as Format),
+        }))}
+      />
+      <Failed of={start} what="No export was started." />
+    </>
   );
 }
 
@@ -115,27 +118,27 @@ function Again({ of }: { of: Export }) {
   const start = useMutation({
     mutationFn: () => startExport(of.jobId, { ...choiceOf(of.options), format: of.format }),
     onSuccess: (exportId) => track(exportId, of.jobId),
-    onError: (error) => toast(error.message),
   });
   return (
-    <Button look="plain" busy={start.isPending} onClick={() => start.mutate()}>
-      Again
-    </Button>
+    <>
+      <Button look="plain" busy={start.isPending} onClick={() => start.mutate()}>
+        Again
+      </Button>
+      <Failed of={start} what="No export was started." />
+    </>
   );
 }
 
 /** A link to send to somebody, who need not sign in. */
 function FileLink({ of }: { of: Export }) {
   const { limits } = useApp();
-  const make = useMutation({
-    mutationFn: () => exportLink(of.exportId),
-    onError: (error) => toast(error.message),
-  });
+  const make = useMutation({ mutationFn: () => exportLink(of.exportId) });
   return (
     <>
       <Button look="plain" busy={make.isPending} onClick={() => make.mutate()}>
         Link
       </Button>
+      <Failed of={make} what="No link was made." />
       {make.data && (
         <Dialog title="A link to the file" onClose={() => make.reset()}>
           <p>Whoever has it can download the file, for {duration(limits.linkS)}.</p>
@@ -150,12 +153,14 @@ function Download({ of }: { of: Export }) {
   const open = useMutation({
     mutationFn: () => exportLink(of.exportId),
     onSuccess: (url) => (url ? location.assign(url) : toast("The file was deleted.")),
-    onError: (error) => toast(error.message),
   });
   return (
-    <Button busy={open.isPending} onClick={() => open.mutate()}>
-      Download
-    </Button>
+    <>
+      <Button busy={open.isPending} onClick={() => open.mutate()}>
+        Download
+      </Button>
+      <Failed of={open} what="The file cannot be downloaded." />
+    </>
   );
 }
 

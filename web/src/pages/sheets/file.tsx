@@ -1,8 +1,9 @@
+import { useMutation } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { useApp } from "~/api/app";
 import type { Sheet } from "~/api/sheets";
 import { bytes } from "~/format";
-import { toast } from "~/shell/toasts";
+import { Failed } from "~/shell/failed";
 import { Button } from "~/ui/button";
 import { classes } from "~/ui/classes";
 import { cancelUpload, type Upload, uploadWords } from "~/uploads/upload";
@@ -66,6 +67,7 @@ export function FileProgress({ sheet, upload, isChosen, onFile }: FileProgressPr
   const hasCome = sheet.intakeJobId !== null || upload?.state === "done";
   const isMissing = !hasCome && (upload ? upload.state === "failed" : !isChosen);
   const sent = upload?.sent ?? sheet.received;
+  const giveUp = useMutation({ mutationFn: () => cancelUpload(sheet.id) });
   return (
     <>
       <div className={css.transfer}>
@@ -75,14 +77,12 @@ export function FileProgress({ sheet, upload, isChosen, onFile }: FileProgressPr
             {hasCome ? comeWords(sheet) : upload ? uploadWords(upload) : receivedWords(sheet)}
           </span>
           {!hasCome && (
-            <Button
-              look="plain"
-              onClick={() => void cancelUpload(sheet.id).catch((error: Error) => toast(error.message))}
-            >
+            <Button look="plain" busy={giveUp.isPending} onClick={() => giveUp.mutate()}>
               Give up
             </Button>
           )}
         </div>
+        <Failed of={giveUp} what="The upload was not given up." />
         {!hasCome && (
           <div
             className={css.gauge}

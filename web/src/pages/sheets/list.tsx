@@ -6,6 +6,7 @@ import { useTopics } from "~/live";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
 import { Loaded } from "~/shell/trouble";
+import { TrySheet } from "~/shell/try-sample";
 import { Bar } from "~/ui/bar";
 import { buttonClass } from "~/ui/button";
 import { List } from "~/ui/list";
@@ -54,9 +55,12 @@ export default function SheetsPage() {
             <Empty
               title="No sheets yet"
               actions={
-                <Link to="/sheets/new" className={buttonClass("primary")}>
-                  New sheet
-                </Link>
+                <>
+                  <Link to="/sheets/new" className={buttonClass("primary")}>
+                    New sheet
+                  </Link>
+                  <TrySheet />
+                </>
               }
             >
               A sheet is a table of products, as CSV or Excel, or a ZIP of pictures. Each row is looked up in catalogues

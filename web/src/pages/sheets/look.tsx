@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Preview, previewQuery, type ReadOptions, reread, type Sheet } from "~/api/sheets";
 import { exact } from "~/format";
+import { Said } from "~/shell/failed";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Select } from "~/ui/field";
@@ -136,7 +137,7 @@ function Options({ sheet, preview, options, onChange, isHere }: OptionsProps) {
           </Button>
         </div>
       )}
-      {take.error && <p role="alert">{take.error.message}</p>}
+      <Said error={take.error} />
     </div>
   );
 }

@@ -1,9 +1,10 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { Table2 } from "lucide-react";
 import { lazy } from "react";
+import { JOB_SEARCH } from "~/jobs/job-search";
 import type { JobParts } from "~/jobs/parts";
 import { root } from "~/root";
-import { search, text, texts, whole } from "~/search";
+import { search, text } from "~/search";
 import type { RailEntry } from "~/shell/rail";
 
 export const routes = [
@@ -36,7 +37,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/sheets/$jobId",
-    validateSearch: search({ tab: text, status: texts, q: text, sort: text, row: whole }),
+    validateSearch: search(JOB_SEARCH),
     component: lazyRouteComponent(() => import("./sheet")),
   }),
 ] as const;

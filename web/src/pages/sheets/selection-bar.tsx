@@ -5,6 +5,7 @@ import type { GridFilter } from "~/api/grid";
 import { reprocess } from "~/api/items";
 import type { Job } from "~/api/jobs";
 import { useCommands } from "~/shell/commands";
+import { Said } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
@@ -147,7 +148,7 @@ function AgainDialog({ job, selection, filter, onClose }: AgainProps) {
       />
       {isTooMany && <p role="alert">At most {plural(MOST_ITEMS, "row")} can be chosen one by one: filter instead.</p>}
       {statuses.length === 0 && <p role="alert">Rows with this status have not ended.</p>}
-      {run.error && <p role="alert">{run.error.message}</p>}
+      <Said error={run.error} />
     </Dialog>
   );
 }

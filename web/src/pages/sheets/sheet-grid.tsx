@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { queryClient } from "~/api/client";
 import {
   type GridColumn,
@@ -20,19 +20,20 @@ import { Grid, type Place } from "~/grid/grid";
 import { MOST_SORTED } from "~/grid/sorted";
 import { useIsNarrow } from "~/grid/use-narrow";
 import { useCommands } from "~/shell/commands";
+import { useOpened } from "~/shell/opened";
+import { Panel } from "~/shell/panel";
 import { toast } from "~/shell/toasts";
 import { Loaded, Trouble } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
 import { Field } from "~/ui/field";
-import { Skeleton } from "~/ui/skeleton";
+import { Skeleton, SkeletonRows } from "~/ui/skeleton";
 import { statusWord } from "~/words";
 import { ColumnPicker } from "./column-picker";
 import { ColumnSwitch } from "./column-switch";
 import { ExportButton } from "./exports";
 import { GoToRow } from "./go-to-row";
 import { Foot, None, Strip } from "./grid-words";
-import { RowPanel } from "./row-panel";
 import { SelectionBar } from "./selection-bar";
 import css from "./sheets.module.css";
 import { nextSort, readSort, useRows } from "./use-rows";
@@ -45,6 +46,8 @@ interface GridSearch {
   sort?: string | undefined;
   row?: number | undefined;
 }
+
+const RowDetail = lazy(() => import("./row-detail").then((found) => ({ default: found.RowDetail })));
 
 const RIBBON_MS = 2000;
 const FAILED: ReadonlySet<string> = new Set(["ERROR", "NOT_FOUND"]);
@@ -89,8 +92,9 @@ function failureIn(rows: Rows<GridRow>, from: number, by: 1 | -1): number | unde
 function ShownGrid({ job, all, total }: { job: Job; all: GridColumn[]; total: number }) {
   const search = useSearch({ strict: false }) as GridSearch;
   const navigate = useNavigate();
+  const opened = useOpened();
   const set = (change: GridSearch) =>
-    void navigate({ to: ".", search: (now: object) => ({ ...now, ...change }), replace: true });
+    void navigate({ to: ".", search: (now: object) => ({ ...now, ...change }), replace: true, resetScroll: false });
   const filter: GridFilter = { statuses: search.status, q: search.q };
   const isFiltered = Boolean(search.status ?? search.q);
   const cannotSort =
@@ -115,7 +119,7 @@ function ShownGrid({ job, all, total }: { job: Job; all: GridColumn[]; total: nu
   const move = (to: Place) => {
     moveTo(to);
     const row = rows.at(to.row);
-    if (search.row !== undefined && row) set({ row: Number(row.id) });
+    if (search.row !== undefined && row) opened.open({ row: Number(row.id) }, true);
   };
   const by = (rowsOn: number) => move({ ...at, row: Math.max(0, Math.min(rows.count - 1, at.row + rowsOn)) });
   const toFailure = (direction: 1 | -1) => {
@@ -218,7 +222,7 @@ function ShownGrid({ job, all, total }: { job: Job; all: GridColumn[]; total: nu
         onOpen={(row) => {
           const found = rows.at(row);
           moveTo({ ...at, row });
-          if (found) set({ row: Number(found.id) });
+          if (found) opened.open({ row: Number(found.id) }, search.row !== undefined);
         }}
         onCopy={copied}
         isLive={isLive}
@@ -236,7 +240,13 @@ function ShownGrid({ job, all, total }: { job: Job; all: GridColumn[]; total: nu
           onClose={() => setAsksRow(false)}
         />
       )}
-      {search.row !== undefined && <RowPanel jobId={job.id} row={search.row} onClose={() => set({ row: undefined })} />}
+      {search.row !== undefined && (
+        <Panel title={`Row ${exact(search.row)}`} onClose={() => opened.close({ row: undefined })}>
+          <Suspense fallback={<SkeletonRows rows={10} height={24} />}>
+            <RowDetail jobId={job.id} row={search.row} />
+          </Suspense>
+        </Panel>
+      )}
     </div>
   );
 }

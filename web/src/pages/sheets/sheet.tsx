@@ -1,43 +1,36 @@
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { gridQuery } from "~/api/grid";
-import { countsOf, isOpen, type Job, jobQuery, rateOf, useSteerJob } from "~/api/jobs";
+import { countsOf, type Job, rateOf } from "~/api/jobs";
 import { type Sheet, sheetQuery } from "~/api/sheets";
 import { bytes, duration, rate } from "~/format";
-import { useTopics } from "~/live";
-import { useCommands } from "~/shell/commands";
+import { JobView, type OwnPage, useWholeJob } from "~/jobs/job-view";
+import type { JobTab } from "~/jobs/parts";
 import { Page } from "~/shell/page";
-import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Bar } from "~/ui/bar";
-import { Button, buttonClass } from "~/ui/button";
+import { buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
 import { Skeleton } from "~/ui/skeleton";
-import { Tabs } from "~/ui/tabs";
 import { Time } from "~/ui/time";
 import { plural, sentence } from "~/words";
-import { Exports } from "./exports";
 import { FileFacts } from "./file-facts";
-import { SheetGrid } from "./sheet-grid";
+import { jobParts } from "./routes";
 import css from "./sheets.module.css";
 
 const route = getRouteApi("/sheets/$jobId");
-const TABS = [
-  { key: "grid", label: "Grid" },
-  { key: "exports", label: "Exports" },
-  { key: "file", label: "File" },
-] as const;
-type TabKey = (typeof TABS)[number]["key"];
 
+/** The page of a job, with the grid first, and what only a sheet has. */
 export default function SheetPage() {
   const { jobId } = route.useParams();
-  useTopics("jobs");
   const sheet = useQuery(sheetQuery(jobId));
-  const job = useQuery(jobQuery(jobId));
+  const { query: job, isComplete } = useWholeJob(jobId);
   const grid = useQuery(gridQuery(jobId));
+  const code = useQuery(gridCode).data; // loaded beside the data
   // The page is drawn once it is complete: what came later would move the rest.
-  if (!sheet.data || !job.data || grid.isPending) {
+  if (!sheet.data || !job.data || !isComplete || grid.isPending || !code) {
     return (
       <Page title={`Sheet ${jobId}`} wide>
         <Loaded query={sheet} what={`Sheet ${jobId}`} loading={<LoadingSheet />}>
@@ -50,7 +43,32 @@ export default function SheetPage() {
       </Page>
     );
   }
-  return <ShownSheet sheet={sheet.data} job={job.data} />;
+  return <JobView key={jobId} job={job.data} own={ownPage(sheet.data, job.data, code.SheetGrid)} />;
+}
+
+const gridCode = queryOptions({
+  queryKey: ["code", "sheet-grid"],
+  queryFn: () => import("./sheet-grid").then(({ SheetGrid }) => ({ SheetGrid })),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+function ownPage(sheet: Sheet, job: Job, SheetGrid: JobTab["Content"]): OwnPage {
+  return {
+    first: "grid",
+    title: sheet.name,
+    subtitle: <Subtitle sheet={sheet} job={job} />,
+    notice: stateNotice(sheet, job),
+    tabs: [
+      { key: "grid", label: "Grid", after: "overview", Content: SheetGrid },
+      ...jobParts.tabs.filter(({ key }) => key !== "grid"),
+      { key: "file", label: "File", after: "timeline", Content: FileTab },
+    ],
+  };
+}
+
+function FileTab({ job }: { job: Job }) {
+  const { data } = useQuery(sheetQuery(job.id));
+  return data && <FileFacts sheet={data} />;
 }
 
 function LoadingSheet() {
@@ -60,32 +78,6 @@ function LoadingSheet() {
       <Skeleton height={44} />
       <Skeleton height={400} />
     </div>
-  );
-}
-
-function ShownSheet({ sheet, job }: { sheet: Sheet; job: Job }) {
-  const { tab } = route.useSearch();
-  const navigate = useNavigate({ from: "/sheets/$jobId" });
-  const chosen: TabKey = TABS.find((each) => each.key === tab)?.key ?? "grid";
-  const show = (key: TabKey) => void navigate({ search: { tab: key === "grid" ? undefined : key }, replace: true });
-  useCommands(
-    TABS.map(({ key, label }, index) => ({
-      id: `sheet-tab-${key}`,
-      title: `Show ${label.toLowerCase()}`,
-      group: "Sheet",
-      keys: String(index + 1),
-      run: () => show(key),
-    })),
-  );
-  return (
-    <Page title={sheet.name} subtitle={<Subtitle sheet={sheet} job={job} />} actions={<Actions job={job} />} wide>
-      <State sheet={sheet} job={job} />
-      <Tabs label="Parts of the sheet" tabs={[...TABS]} value={chosen} onChange={show}>
-        {chosen === "grid" && <SheetGrid key={job.id} job={job} />}
-        {chosen === "exports" && <Exports job={job} />}
-        {chosen === "file" && <FileFacts sheet={sheet} />}
-      </Tabs>
-    </Page>
   );
 }
 
@@ -108,38 +100,8 @@ function Subtitle({ sheet, job }: { sheet: Sheet; job: Job }) {
   );
 }
 
-function Actions({ job }: { job: Job }) {
-  const steer = useSteerJob(job.id);
-  const isPaused = job.state === "PAUSED";
-  const toggle = () =>
-    steer.mutate(isPaused ? "resume" : "pause", {
-      onSuccess: () =>
-        toast(isPaused ? "Resumed." : "Paused: what runs now ends, nothing else starts.", {
-          label: "Undo",
-          run: () => steer.mutate(isPaused ? "pause" : "resume"),
-        }),
-      onError: (error) => toast(error.message),
-    });
-  const word = isPaused ? "Resume" : "Pause";
-  useCommands(
-    isOpen(job) ? [{ id: "sheet-pause", title: `${word} the sheet`, group: "Sheet", keys: "p", run: toggle }] : [],
-  );
-  return (
-    <>
-      {isOpen(job) && (
-        <Button shortcut="p" busy={steer.isPending} onClick={toggle}>
-          {word}
-        </Button>
-      )}
-      <Link to="/jobs/$jobId" params={{ jobId: job.id }} className={buttonClass()}>
-        Job
-      </Link>
-    </>
-  );
-}
-
 /** What a person has to know before looking at rows. */
-function State({ sheet, job }: { sheet: Sheet; job: Job }) {
+function stateNotice(sheet: Sheet, job: Job): ReactNode {
   if (sheet.replacedBy) {
     return (
       <Notice

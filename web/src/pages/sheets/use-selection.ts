@@ -21,14 +21,14 @@ const NONE: ReadonlySet<string> = new Set();
 export function useSelection(rows: Rows<GridRow>): Selection {
   const [ids, setIds] = useState(NONE);
   const [isAll, setAll] = useState(false);
-  const last = useRef<number>(undefined);
+  const last = useRef<{ rows: Rows<GridRow>; row: number }>(undefined); // a place in another list is none in this one
   const clear = () => {
     setIds(NONE);
     setAll(false);
   };
   const toggle = (row: number, isRange: boolean) => {
-    const from = isRange ? (last.current ?? row) : row;
-    last.current = row;
+    const from = isRange && last.current?.rows === rows ? last.current.row : row;
+    last.current = { rows, row };
     const next = new Set(isAll ? NONE : ids);
     const found = between(rows, Math.min(from, row), Math.max(from, row)).map((each) => each.id);
     const drops = !isRange && found.every((id) => next.has(id));

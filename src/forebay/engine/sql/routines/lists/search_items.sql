@@ -1,7 +1,8 @@
 -- Items of a job after number `start`, in order, or before it in descending order if is_back: at most max_items with one of the
--- statuses (null: any), reading at most max_rows rows. next_start is the start of the next page; null if there are no more.
+-- statuses (null: any) that were updated since a time and before another (null: any), reading at most max_rows rows. next_start is the start of the next page; null if there are no more.
 create or replace function forebay.search_items(
     job_id bigint, start int, is_back boolean, statuses forebay.item_status[], max_items int, max_rows int,
+    since timestamptz default null, until timestamptz default null,
     out ns int[], out next_start int
 ) language plpgsql stable set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
@@ -18,7 +19,7 @@ begin
         return;
     end if;
     -- Of each two branches one is executed, so that both directions are read in the order of the index.
-    if statuses <@ failed then
+    if statuses <@ failed and since is null and until is null then  -- else not bounded: few of them may fit
         ns := array(
             (select i.n from forebay.item i
              where not is_back and i.job_id = job.id and i.n > start and i.n > 0 and i.verdict <> 'DONE'
@@ -39,15 +40,16 @@ begin
         first := greatest(first, forebay.first_open(job));
     end if;
     for item in
-        select i.n, statuses is null or case
-            when i.status <> 'PENDING' then i.status
-            when exists (select from forebay.lease l where l.job_id = job.id and l.ns @> i.n) then 'PROCESSING'
-            else 'PENDING' end = any(statuses) as fits
+        select i.n, (since is null or i.updated_at >= since) and (until is null or i.updated_at < until)
+            and (statuses is null or case
+                when i.status <> 'PENDING' then i.status
+                when exists (select from forebay.lease l where l.job_id = job.id and l.ns @> i.n) then 'PROCESSING'
+                else 'PENDING' end = any(statuses)) as fits
         from (
-            (select i.n, i.status from forebay.item i
+            (select i.n, i.status, i.updated_at from forebay.item i
              where not is_back and i.job_id = job.id and i.n > start and i.n >= first order by i.n limit max_rows)
             union all
-            (select i.n, i.status from forebay.item i
+            (select i.n, i.status, i.updated_at from forebay.item i
              where is_back and i.job_id = job.id and i.n < start and i.n >= first order by i.n desc limit max_rows)
         ) i
     loop

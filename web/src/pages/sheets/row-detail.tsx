@@ -2,9 +2,12 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { queryClient } from "~/api/client";
-import { type Item, itemQuery, reprocess } from "~/api/items";
-import { duration, exact } from "~/format";
-import { Panel } from "~/shell/panel";
+import { type Item, isOpenItem, itemQuery, reprocess } from "~/api/items";
+import { FIELD_TITLES } from "~/api/sheets";
+import { whyQuery } from "~/api/why";
+import { duration } from "~/format";
+import { ItemActions } from "~/items/item-actions";
+import { Said } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
@@ -13,25 +16,21 @@ import { Notice } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
+import { Why } from "~/why/why";
 import { sentence } from "~/words";
 import { ProviderFirst } from "./provider-first";
 import css from "./sheets.module.css";
 
-interface RowPanelProps {
-  jobId: string;
-  row: number;
-  onClose: () => void;
-}
-
-/** A row: its cells, how they were read, what was found, and each attempt. */
-export function RowPanel({ jobId, row, onClose }: RowPanelProps) {
+/** A row: why it waits, its cells, how they were read, what was found, and each attempt. */
+export function RowDetail({ jobId, row }: { jobId: string; row: number }) {
   const query = useQuery(itemQuery(jobId, String(row)));
+  const isOpen = query.data !== undefined && isOpenItem(query.data);
+  const why = useQuery({ ...whyQuery(jobId, String(row)), enabled: isOpen }); // drawn together: later it would move the rest
+  const loading = <SkeletonRows rows={10} height={24} />;
   return (
-    <Panel title={`Row ${exact(row)}`} onClose={onClose}>
-      <Loaded query={query} what="The row" loading={<SkeletonRows rows={10} height={24} />}>
-        {(item) => <ShownRow key={item.id} item={item} />}
-      </Loaded>
-    </Panel>
+    <Loaded query={query} what="The row" loading={loading}>
+      {(item) => (isOpen && why.isPending ? loading : <ShownRow key={item.id} item={item} />)}
+    </Loaded>
   );
 }
 
@@ -55,14 +54,18 @@ function ShownRow({ item }: { item: Item }) {
   const found = matchOf(item.result);
   const { score, reasons, provider, strategy, ...fields } = found;
   const normalized = valuesOf(item.normalized);
+  const isOpen = isOpenItem(item);
+  const [wasOpen] = useState(isOpen);
   return (
     <div className={css.panel}>
       <div className="row">
         <Pill status={item.status} />
+        {isOpen && <ItemActions item={item} />}
         <Link to="/jobs/$jobId/items/$n" params={{ jobId: item.jobId, n: item.id }}>
           All steps and attempts
         </Link>
       </div>
+      {(wasOpen || isOpen) && <Why jobId={item.jobId} itemId={item.id} />}
       {item.error && (
         <Notice kind="error" title={sentence(item.error.reason ?? item.error.class ?? "It failed")}>
           {item.error.step && `In ${item.error.step}, attempt ${item.error.attempt ?? 1}.`}
@@ -75,7 +78,7 @@ function ShownRow({ item }: { item: Item }) {
               .filter(Boolean)
               .join(", ")}
           </p>
-          <Facts facts={factsOf(fields)} />
+          <Facts facts={factsOf(fields, FIELD_TITLES)} />
           {typeof reasons === "string" && <p className="muted">{sentence(reasons)}</p>}
         </Part>
       )}
@@ -85,7 +88,7 @@ function ShownRow({ item }: { item: Item }) {
       </Part>
       {Object.keys(normalized).length > 0 && (
         <Part title="As it was read">
-          <Facts facts={factsOf(valuesOf(normalized.fields ?? normalized))} />
+          <Facts facts={factsOf(valuesOf(normalized.fields ?? normalized), FIELD_TITLES)} />
         </Part>
       )}
       {item.attempts.length > 0 && (
@@ -126,14 +129,14 @@ function Again({ item }: { item: Item }) {
       for (const noun of ["item", "job", "ribbon"]) void queryClient.invalidateQueries({ queryKey: [noun] });
     },
   });
-  if (item.status === "PENDING" || item.status === "PROCESSING") return null;
+  if (isOpenItem(item)) return null;
   return (
     <div className={css.again}>
       <ProviderFirst value={providers} onChange={setProviders} />
       <Button busy={run.isPending} onClick={() => run.mutate()}>
         Ask again
       </Button>
-      {run.error && <p role="alert">{run.error.message}</p>}
+      <Said error={run.error} />
     </div>
   );
 }
@@ -147,10 +150,11 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function factsOf(values: Values): [string, ReactNode][] {
+/** Values by name; those of our fields have the titles that the columns are mapped by. */
+function factsOf(values: Values, titles: Record<string, string> = {}): [string, ReactNode][] {
   return Object.entries(values)
     .filter(([, value]) => value !== null && value !== "")
-    .map(([name, value]) => [name, <Value key={name} value={value} />]);
+    .map(([name, value]) => [titles[name] ?? name, <Value key={name} value={value} />]);
 }
 
 function Value({ value }: { value: unknown }) {

@@ -4,10 +4,11 @@ import type { ReactNode } from "react";
 import { useApp } from "~/api/app";
 import type { Schema } from "~/api/client";
 import { type LetterGroup, lettersSummaryQuery } from "~/api/dead-letters";
-import type { Job } from "~/api/jobs";
+import { isOpen, type Job } from "~/api/jobs";
 import { auditQuery, ofJob } from "~/api/record";
 import { graphQuery } from "~/api/why";
 import { exact } from "~/format";
+import { usePaced } from "~/graph/rates";
 import { type StepCounts, StepGraph } from "~/graph/step-graph";
 import { Loaded } from "~/shell/trouble";
 import { Facts } from "~/ui/facts";
@@ -20,16 +21,11 @@ import css from "./jobs.module.css";
 /** The step graph, the facts of a job, the last error, what failed and who did what. */
 export function Overview({ job }: { job: Job }) {
   const graph = useQuery(graphQuery(job.id));
+  const steps = usePaced(graph.data?.steps, graph.dataUpdatedAt, isOpen(job));
   return (
     <div className={css.section}>
       <Loaded query={graph} what="The steps" loading={<Skeleton height={104} />}>
-        {({ steps }) => (
-          <StepGraph
-            label="Steps of the job"
-            steps={steps}
-            link={(step, inside, className) => stepLink(job, step, inside, className)}
-          />
-        )}
+        {(answer) => <StepGraph label="Steps of the job" steps={steps ?? answer.steps} link={stepLink} />}
       </Loaded>
       <Facts
         facts={[
@@ -55,16 +51,10 @@ export function Overview({ job }: { job: Job }) {
 }
 
 /** A step leads to the items that are there or have failed there; one that runs for the whole job has none. */
-function stepLink(job: Job, step: StepCounts, inside: ReactNode, className: string) {
+function stepLink(step: StepCounts, inside: ReactNode, className: string) {
   if (step.afterAll) return <div className={className}>{inside}</div>;
   return (
-    <Link
-      to="/jobs/$jobId"
-      params={{ jobId: job.id }}
-      search={{ tab: "items", step: step.name }}
-      className={className}
-      title={`Items in ${step.name}`}
-    >
+    <Link to="." search={{ tab: "items", step: step.name }} className={className} title={`Items in ${step.name}`}>
       {inside}
     </Link>
   );
@@ -82,13 +72,13 @@ function Happened({ job }: { job: Job }) {
   const groups = hasFailures ? (letters.data?.groups ?? []) : [];
   return (
     <>
-      {groups.length > 0 && <Failures job={job} groups={groups} />}
-      {audit.data && <LastActions job={job} page={audit.data.pages[0]!} />}
+      {groups.length > 0 && <Failures groups={groups} />}
+      {audit.data && <LastActions page={audit.data.pages[0]!} />}
     </>
   );
 }
 
-function Failures({ job, groups }: { job: Job; groups: LetterGroup[] }) {
+function Failures({ groups }: { groups: LetterGroup[] }) {
   return (
     <Section title="What failed">
       <ul className={css.groups}>
@@ -98,14 +88,14 @@ function Failures({ job, groups }: { job: Job; groups: LetterGroup[] }) {
           </li>
         ))}
       </ul>
-      <Link to="/jobs/$jobId" params={{ jobId: job.id }} search={{ tab: "items", status: ["ERROR"] }}>
+      <Link to="." search={{ tab: "items", status: ["ERROR"] }}>
         {groups.length > SHOWN ? `${groups.length - SHOWN} more reasons, and the items` : "Show the items"}
       </Link>
     </Section>
   );
 }
 
-function LastActions({ job, page }: { job: Job; page: Schema<"AuditPage"> }) {
+function LastActions({ page }: { page: Schema<"AuditPage"> }) {
   if (page.audit.length === 0) return null;
   return (
     <Section title="Who did what">
@@ -118,7 +108,7 @@ function LastActions({ job, page }: { job: Job; page: Schema<"AuditPage"> }) {
         ))}
       </ul>
       {page.next && (
-        <Link to="/jobs/$jobId" params={{ jobId: job.id }} search={{ tab: "record" }}>
+        <Link to="." search={{ tab: "record" }}>
           The whole record
         </Link>
       )}

@@ -4,6 +4,7 @@ import type { Schema } from "~/api/client";
 import type { Job } from "~/api/jobs";
 import { attemptsQuery, auditQuery, type OfJob, ofJob, wholeRecord } from "~/api/record";
 import { duration } from "~/format";
+import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
@@ -113,7 +114,6 @@ function RecordFiles({ where, onPrint }: { where: OfJob; onPrint: () => Promise<
   const print = useMutation({
     mutationFn: onPrint,
     onSuccess: () => setTimeout(() => globalThis.print()), // after the rows are drawn
-    onError: (error) => toast(error.message),
   });
   const save = useMutation({
     mutationFn: async (format: "json" | "csv") => {
@@ -124,7 +124,6 @@ function RecordFiles({ where, onPrint }: { where: OfJob; onPrint: () => Promise<
       );
       if (record.isCut) toast("It has the newest 20,000 entries of each list.");
     },
-    onError: (error) => toast(error.message),
   });
   return (
     <div className="row">
@@ -137,6 +136,8 @@ function RecordFiles({ where, onPrint }: { where: OfJob; onPrint: () => Promise<
       <Button busy={save.isPending} onClick={() => save.mutate("csv")}>
         CSV
       </Button>
+      <Failed of={print} what="The record could not be printed." />
+      <Failed of={save} what="The record could not be saved." />
     </div>
   );
 }

@@ -5,14 +5,14 @@ import { useApp } from "~/api/app";
 import { api, queryClient, take } from "~/api/client";
 import { reprocess } from "~/api/items";
 import { isOpen, type Job, useSteerJob } from "~/api/jobs";
-import { partsOf } from "~/jobs/parts";
-import { trackJob } from "~/jobs/tracked";
 import { useCommands } from "~/shell/commands";
-import { toast } from "~/shell/toasts";
+import { Failed, Failure, Said } from "~/shell/failed";
+import { failedToast, held, toast } from "~/shell/toasts";
 import { Button, buttonClass } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Check } from "~/ui/field";
 import { plural } from "~/words";
+import { trackJob } from "./tracked";
 
 type Status = "ERROR" | "NOT_FOUND" | "SKIPPED" | "DONE";
 const AGAIN: [Status, "error" | "notFound" | "skipped" | "done", string][] = [
@@ -22,14 +22,21 @@ const AGAIN: [Status, "error" | "notFound" | "skipped" | "done", string][] = [
   ["DONE", "done", "done"],
 ];
 
+interface JobActionsProps {
+  job: Job;
+  noun: string;
+  /** Another page of the same job. */
+  other: { label: string; href: string } | undefined;
+}
+
 /** What can be done with a job in its state. */
-export function JobActions({ job, noun }: { job: Job; noun: string }) {
+export function JobActions({ job, noun, other }: JobActionsProps) {
   const [asks, setAsks] = useState<"cancel" | "again">();
   const steer = useSteerJob(job.id);
   const { features } = useApp();
   const isPaused = job.state === "PAUSED";
-  const own = partsOf(job)?.page;
   const ended = job.counters.total - job.counters.pending;
+  const again = useRunAgain(job, noun);
   const toggle = () => {
     const action = isPaused ? "resume" : "pause";
     steer.mutate(action, {
@@ -38,7 +45,6 @@ export function JobActions({ job, noun }: { job: Job; noun: string }) {
           label: "Undo",
           run: () => steer.mutate(isPaused ? "pause" : "resume"),
         }),
-      onError: (error) => toast(error.message),
     });
   };
   useCommands([
@@ -66,13 +72,13 @@ export function JobActions({ job, noun }: { job: Job; noun: string }) {
       )}
       {isOpen(job) && !isPaused && features.kickoff && <RunHere jobId={job.id} />}
       {ended > 0 && (
-        <Button shortcut="r" onClick={() => setAsks("again")}>
+        <Button shortcut="r" busy={again.isPending} onClick={() => setAsks("again")}>
           Run again
         </Button>
       )}
-      {own && (
-        <Link to={own.to(job.id)} className={buttonClass()}>
-          {own.label}
+      {other && (
+        <Link to={other.href} className={buttonClass()}>
+          {other.label}
         </Link>
       )}
       {isOpen(job) && (
@@ -80,8 +86,12 @@ export function JobActions({ job, noun }: { job: Job; noun: string }) {
           Cancel
         </Button>
       )}
+      <Failed of={steer} what={`The job was not ${steer.variables === "resume" ? "resumed" : "paused"}.`} />
+      <Failed of={again} what="The items were not started again." />
       {asks === "cancel" && <CancelDialog job={job} noun={noun} onClose={() => setAsks(undefined)} />}
-      {asks === "again" && <AgainDialog job={job} noun={noun} onClose={() => setAsks(undefined)} />}
+      {asks === "again" && (
+        <AgainDialog job={job} noun={noun} onRun={again.mutate} onClose={() => setAsks(undefined)} />
+      )}
     </>
   );
 }
@@ -89,6 +99,7 @@ export function JobActions({ job, noun }: { job: Job; noun: string }) {
 /** Runs tasks of the job in the API, a few seconds at a time, until it is stopped or nothing can start. */
 function RunHere({ jobId }: { jobId: string }) {
   const [settled, setSettled] = useState<number>();
+  const [trouble, setTrouble] = useState<unknown>();
   const isStopped = useRef(false);
   const stop = () => {
     isStopped.current = true;
@@ -99,6 +110,7 @@ function RunHere({ jobId }: { jobId: string }) {
     isStopped.current = false;
     let count = 0;
     setSettled(count);
+    setTrouble(undefined);
     try {
       while (!isStopped.current) {
         const answer = await take(api.POST("/api/jobs/{job_id}/kickoff", { params: { path: { job_id: jobId } } }));
@@ -109,16 +121,26 @@ function RunHere({ jobId }: { jobId: string }) {
       }
       toast(count > 0 ? `${plural(count, "task")} ended here.` : "Nothing could start here now.");
     } catch (error) {
-      toast(error instanceof Error ? error.message : String(error));
+      setTrouble(error);
     }
     setSettled(undefined);
     void queryClient.invalidateQueries();
   };
   if (settled === undefined) {
     return (
-      <Button title="Run tasks of this job in the API, until you stop it" onClick={() => void run()}>
-        Run here
-      </Button>
+      <>
+        <Button title="Run tasks of this job in the API, until you stop it" onClick={() => void run()}>
+          Run here
+        </Button>
+        {trouble !== undefined && (
+          <Failure
+            error={trouble}
+            what="It did not run to its end."
+            onRetry={() => void run()}
+            onClose={() => setTrouble(undefined)}
+          />
+        )}
+      </>
     );
   }
   return (
@@ -134,6 +156,14 @@ interface AskProps {
   onClose: () => void;
 }
 
+/** Undo of a cancel: what it has skipped runs again. */
+function takeBack(jobId: string): void {
+  reprocess(jobId, { scope: "job", statuses: ["SKIPPED"] }).then(
+    () => queryClient.invalidateQueries(),
+    (error: unknown) => failedToast("It could not be undone.", error, () => takeBack(jobId)),
+  );
+}
+
 function CancelDialog({ job, noun, onClose }: AskProps) {
   const steer = useSteerJob(job.id);
   const cancel = () =>
@@ -142,10 +172,7 @@ function CancelDialog({ job, noun, onClose }: AskProps) {
         onClose();
         toast("Cancelled.", {
           label: "Undo",
-          run: () =>
-            void reprocess(job.id, { scope: "job", statuses: ["SKIPPED"] })
-              .then(() => queryClient.invalidateQueries())
-              .catch((error: Error) => toast(error.message)),
+          run: () => takeBack(job.id),
         });
       },
     });
@@ -166,12 +193,31 @@ function CancelDialog({ job, noun, onClose }: AskProps) {
         {plural(job.counters.pending, noun)} that {job.counters.pending === 1 ? "has" : "have"} not ended will be
         skipped. What is done stays.
       </p>
-      {steer.error && <p role="alert">{steer.error.message}</p>}
+      <Said error={steer.error} />
     </Dialog>
   );
 }
 
-function AgainDialog({ job, noun, onClose }: AskProps) {
+interface Again {
+  count: number;
+  statuses: Status[];
+  restart: boolean;
+  resetAttempts: boolean;
+}
+
+/** Run items of the job again, if the person does not take it back at once. */
+function useRunAgain(job: Job, noun: string) {
+  return useMutation({
+    mutationFn: async ({ count, ...choice }: Again) => {
+      if (!(await held(`${plural(count, noun)} run${count === 1 ? "s" : ""} again.`))) return;
+      await reprocess(job.id, { scope: "job", ...choice });
+      trackJob({ jobId: job.id, title: `Job ${job.id} runs again`, href: `/jobs/${job.id}`, noun });
+      await queryClient.invalidateQueries();
+    },
+  });
+}
+
+function AgainDialog({ job, noun, onRun, onClose }: AskProps & { onRun: (again: Again) => void }) {
   const offered = AGAIN.filter(([, counter]) => job.counters[counter] > 0);
   const [chosen, setChosen] = useState<Status[]>(() => {
     const first = offered.find(([status]) => status !== "DONE") ?? offered[0];
@@ -183,15 +229,10 @@ function AgainDialog({ job, noun, onClose }: AskProps) {
     (sum, [status, counter]) => sum + (chosen.includes(status) ? job.counters[counter] : 0),
     0,
   );
-  const run = useMutation({
-    mutationFn: () => reprocess(job.id, { scope: "job", statuses: chosen, restart, resetAttempts: !keepsAttempts }),
-    onSuccess: ({ items }) => {
-      onClose();
-      toast(`${plural(items, noun)} run${items === 1 ? "s" : ""} again.`);
-      trackJob({ jobId: job.id, title: `Job ${job.id} runs again`, href: `/jobs/${job.id}`, noun });
-      void queryClient.invalidateQueries();
-    },
-  });
+  const run = () => {
+    onClose();
+    onRun({ count, statuses: chosen, restart, resetAttempts: !keepsAttempts });
+  };
   return (
     <Dialog
       title="Run items again"
@@ -199,7 +240,7 @@ function AgainDialog({ job, noun, onClose }: AskProps) {
       actions={
         <>
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" disabled={count === 0} busy={run.isPending} onClick={() => run.mutate()}>
+          <Button look="primary" disabled={count === 0} onClick={run}>
             Run {plural(count, noun)}
           </Button>
         </>
@@ -228,7 +269,6 @@ function AgainDialog({ job, noun, onClose }: AskProps) {
         checked={keepsAttempts}
         onChange={(event) => setKeepsAttempts(event.currentTarget.checked)}
       />
-      {run.error && <p role="alert">{run.error.message}</p>}
     </Dialog>
   );
 }

@@ -1,14 +1,16 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { ITEM_STATUSES, type ItemRow, itemsQuery, itemTitle, OPEN_STATUSES } from "~/api/items";
-import { ItemLink } from "~/items/item-link";
+import { Link } from "@tanstack/react-router";
+import { ITEM_STATUSES, type ItemRow, isOpenItem, itemsQuery, itemTitle, OPEN_STATUSES } from "~/api/items";
+import { ItemLink, WhyLink } from "~/items/item-link";
 import { OpenItem } from "~/items/item-panel";
 import { useOpenItem } from "~/items/open-item";
+import { DateRange, timesOf } from "~/pending/dates";
 import { PendingTable } from "~/pending/pending-table";
 import { useListKeys } from "~/shell/list-keys";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
+import { Filters } from "~/ui/filters";
 import { type Column, Table } from "~/ui/list";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
@@ -16,9 +18,8 @@ import { Pill } from "~/ui/pill";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { statusWord } from "~/words";
+import { useJobSearch } from "./job-search";
 import css from "./jobs.module.css";
-
-const route = getRouteApi("/jobs/$jobId");
 
 const COLUMNS: Column<ItemRow>[] = [
   {
@@ -36,7 +37,7 @@ const COLUMNS: Column<ItemRow>[] = [
     key: "error",
     title: "Error",
     isClear: true,
-    cell: (row) => <span className="cut">{row.error?.reason ?? ""}</span>,
+    cell: (row) => (isOpenItem(row) ? <WhyLink place={row} /> : <span className="cut">{row.error?.reason ?? ""}</span>),
   },
 ];
 
@@ -48,25 +49,28 @@ interface ItemsProps {
 
 /** The items of a job, of all statuses or the chosen ones. */
 export function Items({ jobId, isPending = false }: ItemsProps) {
-  const { status = isPending ? [...OPEN_STATUSES] : [], step: named } = route.useSearch();
+  const { search, set } = useJobSearch();
+  const { status = isPending ? [...OPEN_STATUSES] : [], step: named, from, to } = search;
   const step = isPending ? undefined : named;
-  const navigate = useNavigate({ from: "/jobs/$jobId" });
-  const query = useInfiniteQuery(itemsQuery(jobId, status, step));
+  const days = isPending ? { from, to } : {};
+  const query = useInfiniteQuery(itemsQuery(jobId, { statuses: status, ...(step && { step }), ...timesOf(days) }));
   const rows = query.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <div className={css.section}>
       {step && <AtStep step={step} />}
-      <Chips
-        label="Status"
-        chosen={status}
-        onChange={(chosen) =>
-          void navigate({
-            search: (now) => ({ ...now, status: chosen.length > 0 ? chosen : undefined }),
-            replace: true,
-          })
+      <Filters
+        chips={
+          <Chips
+            label="Status"
+            chosen={status}
+            onChange={(chosen) => set({ status: chosen.length > 0 ? chosen : undefined })}
+            chips={ITEM_STATUSES.map((value) => ({ value: value as string, label: statusWord(value) }))}
+          />
         }
-        chips={ITEM_STATUSES.map((value) => ({ value: value as string, label: statusWord(value) }))}
-      />
+        chosen={[days.from, days.to].filter(Boolean).length}
+      >
+        {isPending && <DateRange days={days} onChange={set} />}
+      </Filters>
       <More
         hasMore={query.hasPreviousPage}
         isLoading={query.isFetchingPreviousPage}
@@ -83,13 +87,15 @@ export function Items({ jobId, isPending = false }: ItemsProps) {
           ) : query.hasNextPage ? null : (
             <Empty
               title={
-                isPending
-                  ? "Nothing is open"
-                  : step
-                    ? `No item waits, runs or has failed in ${step}`
-                    : status.length > 0
-                      ? "No item has this status"
-                      : "No items yet"
+                days.from || days.to
+                  ? "Nothing was updated in these days"
+                  : isPending
+                    ? "Nothing is open"
+                    : step
+                      ? `No item waits, runs or has failed in ${step}`
+                      : status.length > 0
+                        ? "No item has this status"
+                        : "No items yet"
               }
             />
           )
@@ -107,15 +113,13 @@ export function Items({ jobId, isPending = false }: ItemsProps) {
 
 /** Which step the items are at, and what else there is to know about it. */
 function AtStep({ step }: { step: string }) {
-  const navigate = useNavigate({ from: "/jobs/$jobId" });
+  const { set } = useJobSearch();
   return (
     <p className="row">
       <span>
         Items that wait or run in <strong>{step}</strong>, or have failed there.
       </span>
-      <Button onClick={() => void navigate({ search: (now) => ({ ...now, step: undefined }), replace: true })}>
-        All items
-      </Button>
+      <Button onClick={() => set({ step: undefined })}>All items</Button>
       <Link to="/ops/attempts" search={{ step }}>
         Attempts of {step}
       </Link>

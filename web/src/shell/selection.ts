@@ -1,4 +1,6 @@
-/** What is selected in a list: single bookmarks, or all that match. */
+import { useState } from "react";
+
+/** What is selected in a list, by keys: single rows, or all that match. */
 export interface Selection {
   ids: ReadonlySet<string>;
   /** Where the last selection was made: a range begins there. */
@@ -32,4 +34,20 @@ export function allOrNone({ ids }: Selection, listed: readonly string[]): Select
 export function present({ ids, anchor, all }: Selection, listed: readonly string[]): Selection {
   const kept = listed.filter((id) => ids.has(id));
   return { ids: new Set(kept), ...(anchor !== undefined && { anchor }), ...(all && kept.length > 0 && { all }) };
+}
+
+/** What is selected among the listed keys. `select` is for the keys of a list and for boxes to tick, with Shift a range. */
+export function useSelection(listed: readonly string[]) {
+  const [given, set] = useState(NOTHING);
+  const now = present(given, listed);
+  return {
+    ...now,
+    select: (index: number, isRange: boolean) => {
+      const key = listed[index];
+      if (key !== undefined) set(isRange ? extended(now, key, listed) : toggled(now, key));
+    },
+    toggleAll: () => set(allOrNone(now, listed)),
+    selectAllMatching: () => set({ ids: new Set(listed), all: true }),
+    clear: () => set(NOTHING),
+  };
 }
