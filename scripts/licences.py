@@ -41,7 +41,13 @@ REVIEWED: dict[str, str] = {
     "tqdm": f"comes with rapidocr, {_AS_IT_IS}",
 }
 # Packages whose metadata say nothing, or which other platforms and versions of Python need.
-_LOOKED_UP = {"colorama": "BSD", "pyasynchat": "PSF-2.0", "pyasyncore": "PSF-2.0", "pyftpdlib": "MIT"}
+_LOOKED_UP = {
+    "colorama": "BSD",
+    "httpx2-jsfetch": "BSD-3-Clause",
+    "pyasynchat": "PSF-2.0",
+    "pyasyncore": "PSF-2.0",
+    "pyftpdlib": "MIT",
+}
 # What is needed to run must not depend on where this is run.
 _PYTHON = {"python_version": "3.11", "python_full_version": "3.11.0", "sys_platform": "linux"}
 
