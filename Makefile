@@ -68,7 +68,8 @@ check-licences:
 	@echo "check: licences" && $(BIN)/python scripts/licences.py --check
 
 check-web:
-	@echo "check: web" && $(BIN)/python -m scripts.web_client --check && $(BIN)/python scripts/web.py check
+	@echo "check: web" && $(BIN)/python -m scripts.web_client --check && $(BIN)/python -m scripts.web_pages --check \
+	  && $(BIN)/python scripts/web.py check
 	@$(BIN)/python scripts/web.py size
 
 check-docs:
@@ -82,7 +83,7 @@ docs: setup ## build the documentation as a site that works offline
 REFERENCE := reference_docs metrics_docs http_docs python_docs demands
 
 reference: setup ## write the generated pages of the documentation
-	@for script in $(REFERENCE) web_client; do $(BIN)/python -m scripts.$$script || exit 1; done
+	@for script in $(REFERENCE) web_client web_pages; do $(BIN)/python -m scripts.$$script || exit 1; done
 
 bench: setup ## run the benchmarks; QUICK=1 for a short run
 	@QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)

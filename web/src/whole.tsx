@@ -6,7 +6,7 @@ import type { RailEntry } from "~/shell/rail";
 import { Store, useStore } from "~/shell/store";
 import { begun } from "~/uploads/memory";
 
-/** The rail's entries come from the folders of pages, which routes.tsx collects. */
+/** The rail's entries come from the folders of pages. */
 export const rail = new Store<RailEntry[]>([]);
 
 export function Whole() {

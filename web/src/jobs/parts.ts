@@ -2,7 +2,7 @@ import type { ComponentType } from "react";
 import type { Job } from "~/api/jobs";
 import { Store } from "~/shell/store";
 
-/** What a package adds to the page of a job. Its folder of pages exports this in routes.ts, which routes.tsx collects. */
+/** What a package adds to the page of a job. Its folder of pages exports this in routes.ts. */
 export interface JobParts {
   pipelines: readonly string[];
   tabs: JobTab[];

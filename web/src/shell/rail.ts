@@ -10,6 +10,8 @@ export interface RailEntry {
   /** The key after g. */
   key?: string;
   section: "content" | "work" | "operations";
+  /** Its place in the section; those without one follow, by title. */
+  order?: number;
   /** Shown if the server has this pipeline package, feature or role; without, always. */
   package?: string;
   feature?: string;
@@ -40,6 +42,8 @@ export function entriesFor(app: AppInfo, known: RailEntry[]): RailEntry[] {
         section: "content",
       }),
     );
-  const inOrder = [...own, ...others];
+  const inOrder = [...own, ...others].sort(
+    (one, other) => (one.order ?? 100) - (other.order ?? 100) || one.title.localeCompare(other.title),
+  );
   return SECTIONS.flatMap((section) => inOrder.filter((entry) => entry.section === section));
 }

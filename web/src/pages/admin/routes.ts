@@ -41,5 +41,5 @@ export const routes = [
 ] as const;
 
 export const rail: RailEntry[] = [
-  { to: "/admin", title: "Administration", icon: Shield, section: "operations", isAdmin: true },
+  { to: "/admin", title: "Administration", icon: Shield, section: "operations", order: 1, isAdmin: true },
 ];

@@ -22,5 +22,5 @@ export const routes = [
 ] as const;
 
 export const rail: RailEntry[] = [
-  { to: "/dead-letters", title: "Dead letters", icon: CircleAlert, key: "d", section: "work" },
+  { to: "/dead-letters", title: "Dead letters", icon: CircleAlert, key: "d", section: "work", order: 2 },
 ];

@@ -11,4 +11,6 @@ export const routes = [
   }),
 ] as const;
 
-export const rail: RailEntry[] = [{ to: "/", title: "Home", icon: House, key: "h", section: "content", isMain: true }];
+export const rail: RailEntry[] = [
+  { to: "/", title: "Home", icon: House, key: "h", section: "content", order: 0, isMain: true },
+];

@@ -27,7 +27,7 @@ export const routes = [
 ] as const;
 
 export const rail: RailEntry[] = [
-  { to: "/jobs", title: "Jobs", icon: ListChecks, key: "j", section: "work", isMain: true },
+  { to: "/jobs", title: "Jobs", icon: ListChecks, key: "j", section: "work", order: 0, isMain: true },
 ];
 
 export const things = { job: (id: string) => `/jobs/${id}` };

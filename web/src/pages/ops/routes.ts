@@ -91,4 +91,6 @@ export const routes = [
   }),
 ] as const;
 
-export const rail: RailEntry[] = [{ to: "/ops", title: "Operations", icon: Activity, key: "o", section: "operations" }];
+export const rail: RailEntry[] = [
+  { to: "/ops", title: "Operations", icon: Activity, key: "o", section: "operations", order: 0 },
+];

@@ -14,5 +14,5 @@ export const routes = [
 ] as const;
 
 export const rail: RailEntry[] = [
-  { to: "/pending", title: "Pending", icon: Hourglass, key: "p", section: "work", feature: "pending" },
+  { to: "/pending", title: "Pending", icon: Hourglass, key: "p", section: "work", order: 1, feature: "pending" },
 ];

@@ -1,0 +1,41 @@
+// Written by scripts/web_pages.py from the folders of pages: do not edit.
+import * as account from "./account/routes";
+import * as admin from "./admin/routes";
+import * as bookmarks from "./bookmarks/routes";
+import * as deadLetters from "./dead-letters/routes";
+import type { Folder } from "./folder";
+import * as home from "./home/routes";
+import * as jobs from "./jobs/routes";
+import * as ops from "./ops/routes";
+import * as pending from "./pending/routes";
+import * as pipeline from "./pipeline/routes";
+import * as save from "./save/routes";
+import * as sheets from "./sheets/routes";
+
+export const routes = [
+  ...account.routes,
+  ...admin.routes,
+  ...bookmarks.routes,
+  ...deadLetters.routes,
+  ...home.routes,
+  ...jobs.routes,
+  ...ops.routes,
+  ...pending.routes,
+  ...pipeline.routes,
+  ...save.routes,
+  ...sheets.routes,
+] as const;
+
+export const folders: readonly Folder[] = [
+  account,
+  admin,
+  bookmarks,
+  deadLetters,
+  home,
+  jobs,
+  ops,
+  pending,
+  pipeline,
+  save,
+  sheets,
+];
