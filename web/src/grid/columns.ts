@@ -1,6 +1,7 @@
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { GridColumn } from "~/api/grid";
-import { keep, kept } from "~/shell/kept";
+import { kept } from "~/shell/kept";
+import { useKept } from "~/shell/use-kept";
 
 export interface ShownColumn extends GridColumn {
   /** The place of its cells in a row from the server. */
@@ -58,12 +59,8 @@ function toggled(keys: string[], key: string): string[] {
 /** The columns of a grid as a person has arranged them; the status is in the first column of each row. */
 export function useColumns(of: string, all: GridColumn[]) {
   const name = `columns.${of}`;
-  const [choice, setChoice] = useState(() => stored(name));
-  const change = (to: Partial<Choice>) => {
-    const next = { ...choice, ...to };
-    setChoice(next);
-    keep(name, next);
-  };
+  const [choice, setChoice] = useKept(name, () => stored(name));
+  const change = (to: Partial<Choice>) => setChoice({ ...choice, ...to });
   const shown = useMemo(() => arrange(all, choice).filter((column) => column.type !== "status"), [all, choice]);
   return {
     shown,
