@@ -7,6 +7,8 @@ declare module "@tanstack/history" {
   }
 }
 
+let left: object | undefined; // the state of the step that was left: a second press may come before the browser has gone back
+
 type Change = Record<string, string | number | undefined>;
 
 /**
@@ -21,7 +23,11 @@ export function useOpened() {
   return {
     open: (change: Change, isOpen: boolean) =>
       go(change, isOpen ? { replace: true, state: true } : { replace: false, state: { isOpened: true } }),
-    close: (change: Change) =>
-      router.state.location.state.isOpened ? router.history.back() : go(change, { replace: true }),
+    close: (change: Change) => {
+      const { state } = router.state.location;
+      if (!state.isOpened) go(change, { replace: true });
+      else if (state !== left) router.history.back();
+      left = state;
+    },
   };
 }
