@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { Schema } from "~/api/client";
 import { attemptsQuery } from "~/api/record";
+import { dateTime } from "~/format";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
@@ -86,7 +87,7 @@ export default function AttemptsPage() {
 function timeWords({ from, to }: { from?: string; to?: string }): string {
   const words = (time: string) => {
     const at = new Date(time);
-    return Number.isNaN(at.getTime()) ? time : at.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+    return Number.isNaN(at.getTime()) ? time : dateTime(at);
   };
   return [from && `since ${words(from)}`, to && `before ${words(to)}`].filter(Boolean).join(" and ");
 }
