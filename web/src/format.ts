@@ -93,8 +93,7 @@ export function clock(time: Date): string {
 
 /** The begin of a day (as `2026-05-17`) where clocks are shown, or of a later one. */
 export function startOfDay(day: string, later = 0): Date {
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
-  const asUtc = Date.UTC(year, month - 1, date + later);
+  const asUtc = Date.parse(day) + later * 86_400_000; // a day without a time is one of UTC
   return new Date(asUtc - zoneOffset(asUtc - zoneOffset(asUtc))); // twice: the clock may change near midnight
 }
 
@@ -106,11 +105,6 @@ export function dayOf(time: Date): string {
 /** Thursday, November 12. */
 export function weekday(time: Date): string {
   return time.toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long", timeZone });
-}
-
-/** 12 Nov 2026, 14:02. */
-export function dateTime(time: Date): string {
-  return time.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone });
 }
 
 /** How many milliseconds clocks are ahead of UTC at a time. */

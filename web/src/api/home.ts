@@ -62,8 +62,7 @@ export async function retry(letters: Letter[]): Promise<void> {
   const { refused } = await retryLetters(letters, { outlivesPage: true });
   void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
   void queryClient.invalidateQueries({ queryKey: ["jobs"] });
-  const [first] = refused;
-  if (first) throw new ProblemError({ status: 409, detail: `job ${first.jobId}: ${first.reason}` });
+  if (refused[0]) throw new ProblemError({ status: 409, detail: refused[0].reason });
 }
 
 /** Submit the example that `forebay up` runs, in small. */

@@ -1,7 +1,6 @@
-import { useMemo } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { GridColumn } from "~/api/grid";
-import { kept } from "~/shell/kept";
-import { useKept } from "~/shell/use-kept";
+import { keep, kept, onKept } from "~/shell/kept";
 
 export interface ShownColumn extends GridColumn {
   /** The place of its cells in a row from the server. */
@@ -59,8 +58,17 @@ function toggled(keys: string[], key: string): string[] {
 /** The columns of a grid as a person has arranged them; the status is in the first column of each row. */
 export function useColumns(of: string, all: GridColumn[]) {
   const name = `columns.${of}`;
-  const [choice, setChoice] = useKept(name, () => stored(name));
-  const change = (to: Partial<Choice>) => setChoice({ ...choice, ...to });
+  const [choice, setChoice] = useState(() => stored(name));
+  // What comes from the account meanwhile is shown: a change would otherwise replace it by what was shown before.
+  useEffect(
+    () => onKept((changed, isFromServer) => isFromServer && changed === name && setChoice(stored(name))),
+    [name],
+  );
+  const change = (to: Partial<Choice>) => {
+    const next = { ...choice, ...to };
+    setChoice(next);
+    keep(name, next);
+  };
   const shown = useMemo(() => arrange(all, choice).filter((column) => column.type !== "status"), [all, choice]);
   return {
     shown,

@@ -29,9 +29,8 @@ export function toast(text: string, action?: Toast["action"], stays = false): vo
 
 /** At most three: the oldest one gives way, if possible one that does not stay. */
 function newest<T extends Toast>(all: T[]): T[] {
-  if (all.length <= MOST) return all;
   const first = all.slice(0, -1).findIndex(({ stays }) => !stays);
-  return all.toSpliced(Math.max(0, first), 1);
+  return all.length > MOST ? all.toSpliced(Math.max(0, first), 1) : all;
 }
 
 /** Hold back what starts work, and cannot be taken back once it runs. It is sent when the toast has been seen for its time, or

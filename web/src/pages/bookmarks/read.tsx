@@ -1,8 +1,8 @@
 import { AArrowDown, AArrowUp, Columns2 } from "lucide-react";
+import { useState } from "react";
 import type { WholeBookmark } from "~/api/bookmarks";
 import type { Schema } from "~/api/client";
-import { kept } from "~/shell/kept";
-import { useKept } from "~/shell/use-kept";
+import { keep, kept } from "~/shell/kept";
 import { Button } from "~/ui/button";
 import { Empty } from "~/ui/notice";
 import { plural } from "~/words";
@@ -25,8 +25,12 @@ function storedLook(): Look {
 
 /** The text of the page, without the page. */
 export function Read({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: boolean }) {
-  const [look, change] = useKept(NAME, storedLook);
+  const [look, setLook] = useState(storedLook);
   const article = useReadingPlace(bookmark.id);
+  const change = (next: Look) => {
+    setLook(next);
+    keep(NAME, next);
+  };
   const all = bookmark.blocks ?? paragraphs(bookmark.text ?? bookmark.ocr ?? bookmark.description);
   const blocks = all[0]?.t === "h" && all[0].text === bookmark.title ? all.slice(1) : all; // the title is above
   if (blocks.length === 0) {
