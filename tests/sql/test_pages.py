@@ -149,7 +149,8 @@ async def test_a_page_of_items_of_all_jobs_reads_a_bounded_number_of_them(db: Db
         jobs[-1],
     )
     found: list[tuple[int, int]] = []
-    pages, job, n = 0, 0, 0
+    job: int | None = 0
+    pages, n = 0, 0
     while job is not None and pages < 9:
         answer = await db.row(
             "select * from forebay.find_pending(null, $1, $2, $3::forebay.item_status[], 100, since => '2001-01-01')",

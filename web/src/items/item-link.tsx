@@ -23,7 +23,7 @@ function OpeningLink({ place, label, children }: { place: ItemPlace; label?: str
       to="."
       search={(now) => ({ ...now, item: itemSearch(place) })}
       replace={isOpen}
-      state={isOpen ? true : { isOpened: true }}
+      state={isOpen || { isOpened: true }}
       resetScroll={false}
       aria-label={label}
     >

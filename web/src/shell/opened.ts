@@ -21,8 +21,7 @@ export function useOpened() {
   const go = (change: Change, how: { replace: boolean; state?: true | { isOpened: boolean } }) =>
     void navigate({ to: ".", search: (now) => ({ ...now, ...change }), resetScroll: false, ...how });
   return {
-    open: (change: Change, isOpen: boolean) =>
-      go(change, isOpen ? { replace: true, state: true } : { replace: false, state: { isOpened: true } }),
+    open: (change: Change, isOpen: boolean) => go(change, { replace: isOpen, state: isOpen || { isOpened: true } }),
     close: (change: Change) => {
       const { state } = router.state.location;
       if (!state.isOpened) go(change, { replace: true });
