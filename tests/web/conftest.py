@@ -84,28 +84,41 @@ class Site:
             return threads.submit(asyncio.run, coroutine).result()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for the tests of a file, each of which has its own context. Not one for all files: Playwright keeps
-    an event loop in this thread, with which tests that are coroutines cannot run."""
+@pytest.fixture(scope="session")
+def _launched() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """One browser for all tests of the web app in this process, each of which has its own context; and the event loop
+    that Playwright keeps in this thread."""
     _browser.require()
     _browser.build()
     expect.set_options(timeout=PATIENCE_MS)
-    with sync_playwright() as playwright:
-        launched = _browser.launch(playwright)
-        yield launched
-        launched.close()
+    playwright = sync_playwright().start()
+    launched, loop = _browser.launch(playwright), asyncio.get_running_loop()
+    asyncio._set_running_loop(None)
+    yield launched, loop
+    asyncio._set_running_loop(loop)
+    launched.close()
+    playwright.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(_launched: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+    """The browser, for the tests of a file. Between files the event loop of Playwright seems not to run: beside it,
+    tests that are coroutines could not."""
+    launched, loop = _launched
+    asyncio._set_running_loop(loop)
+    yield launched
+    asyncio._set_running_loop(None)
 
 
 class States:
     """Sites in the states that pages are looked at in. Tests that change nothing share a site, and in it one page for
-    each person and size; it stays until a test needs another state."""
+    each person; it stays until a test needs another state."""
 
     def __init__(self, new_database: NewDatabase, browser: Browser) -> None:
         self._new_database, self._browser = new_database, browser
         self._stack = ExitStack()
         self._found: tuple[Seed | None, Site, dict[str, str]] | None = None
-        self._people: dict[tuple[str, int, bool], Watched] = {}
+        self._people: dict[str, Watched] = {}
 
     def site(self, seed: Seed | None) -> tuple[Site, dict[str, str]]:
         """A site in this state, and what its seed has returned."""
@@ -116,14 +129,12 @@ class States:
         return self._found[1:]
 
     @contextmanager
-    def person(self, seed: Seed | None, name: str, *, width: int, height: int, dark: bool) -> Iterator[Watched]:
+    def person(self, seed: Seed | None, name: str) -> Iterator[Watched]:
         """A page of that person at the site, which rests afterwards."""
         site, _ = self.site(seed)  # first: of another state, nobody stays
-        key = (name, width, dark)
-        if key not in self._people:
-            options = {"width": width, "height": height, "dark": dark, "touch": width < 900}
-            self._people[key] = site.person(name, **options)
-        person = self._people[key]
+        if name not in self._people:
+            self._people[name] = site.person(name)
+        person = self._people[name]
         try:
             yield person
         finally:

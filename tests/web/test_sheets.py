@@ -65,15 +65,15 @@ def _picture(page: Page, name: str) -> None:
 
 
 def test_any_of_300_000_rows_is_reached_and_few_are_drawn(site: Site) -> None:
-    _budgets(site, 300_000)
+    _budgets(site, 300_000, jumps=100)
 
 
 @pytest.mark.soak
 def test_any_of_a_million_rows_is_reached_and_few_are_drawn(site: Site) -> None:
-    _budgets(site, 1_000_000)
+    _budgets(site, 1_000_000, jumps=500)
 
 
-def _budgets(site: Site, rows: int) -> None:
+def _budgets(site: Site, rows: int, *, jumps: int) -> None:
     job = sheet_with_rows(site, rows)
     ann = site.person()
     ann.page.add_init_script(_FLIGHTS)
@@ -99,22 +99,22 @@ def _budgets(site: Site, rows: int) -> None:
     expect(page.get_by_text("Row 155,000")).to_be_visible()
     page.keyboard.press("Shift+N")
     expect(page.get_by_text("Row 154,000")).to_be_visible()
-    _jumps(page, grid)
+    _jumps(page, grid, jumps)
 
 
-def _jumps(page: Page, grid: Locator) -> None:
-    """500 jumps leave nothing behind, and ask for little."""
+def _jumps(page: Page, grid: Locator, jumps: int) -> None:
+    """They leave nothing behind, and ask for little. Each of them takes 75 ms of CPU."""
     grid.evaluate(_RESTS, 45)
     before = _memory(page, grid)
     asked = page.evaluate("window.__rows.all")
-    grid.evaluate(_JUMPS, 500)
+    grid.evaluate(_JUMPS, jumps)
     box = grid.bounding_box()
     assert box is not None
     assert grid.locator("[data-row]").count() <= 3 * box["height"] / 32
     after = _memory(page, grid)
     assert after[0] <= before[0], "nodes"
-    assert after[1] <= before[1] + 5_000_000, "bytes"
-    assert page.evaluate("window.__rows.all") - asked < 100
+    assert after[1] <= before[1] + 10_000 * jumps, "bytes"
+    assert page.evaluate("window.__rows.all") - asked < jumps / 5
     assert page.evaluate("window.__rows.most") <= 2
 
 
@@ -284,7 +284,7 @@ def _upload(site: Site, table: str) -> str:
     return str(answer.json()["jobId"])
 
 
-_TABLE = "Name;Price;EAN\n" + "".join(f"Lamp no. {n};{n % 97},50;\n" for n in range(1, 1201))
+_TABLE = "Name;Price;EAN\n" + "".join(f"Lamp no. {n};{n % 97},50;\n" for n in range(1, 121))
 
 
 def test_a_file_is_uploaded_in_spite_of_a_cut_and_a_reload_and_its_rows_are_looked_up(
@@ -352,7 +352,7 @@ def _map_and_start(site: Site, ann: Watched) -> None:
     _work(site)
     expect(page.get_by_role("combobox", name="Price", exact=True)).to_have_value("Price")
     page.get_by_label("Brand").select_option(label="EAN")
-    expect(page.get_by_text("Looks up 1,201 rows at 1 provider; the pace is known once rows")).to_be_visible()
+    expect(page.get_by_text("Looks up 121 rows at 1 provider; the pace is known once rows")).to_be_visible()
     _picture(page, "sheets new mapped 1440")
     ann.axe()
     page.get_by_role("button", name="Start").click()
@@ -360,7 +360,7 @@ def _map_and_start(site: Site, ann: Watched) -> None:
     expect(page.get_by_role("region", name="Why it waits")).to_contain_text("no running worker serves queue")
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_visible()
     _work(site)
-    expect(page.get_by_role("button", name="Not found 1,200")).to_be_visible()
+    expect(page.get_by_role("button", name="Not found 120")).to_be_visible()
     # The rows in view are loaded once more after the job has ended: none still says that it waits.
     expect(page.get_by_role("grid").get_by_text("Waiting")).to_have_count(0)
     _picture(page, "sheet done 1440")
@@ -373,7 +373,7 @@ def _see_the_job(page: Page) -> None:
     expect(tabs).to_have_text(["Grid", "Overview", "Items", "Pending", "Timeline", "Exports", "File", "Record"])
     page.get_by_role("tab", name="Overview").click()
     expect(page.get_by_role("group", name="Steps of the job")).to_be_visible()
-    page.get_by_role("link", name="1,200 not found", exact=True).click()
+    page.get_by_role("link", name="120 not found", exact=True).click()
     expect(page.get_by_role("tab", name="Items")).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("region", name="Items", exact=True).get_by_text("Not found").first).to_be_visible()
     page.get_by_role("tab", name="Timeline").click()
@@ -389,11 +389,11 @@ def _export(site: Site, page: Page) -> None:
     _work(site)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
-    assert "Lamp no. 1200" in Path(download.value.path()).read_text("utf-8")
+    assert "Lamp no. 120" in Path(download.value.path()).read_text("utf-8")
     page.get_by_role("button", name="Link", exact=True).click()
     dialog = page.get_by_role("dialog", name="A link to the file")
     link = dialog.locator("code").inner_text()
-    assert "Lamp no. 1200" in httpx.get(link, follow_redirects=True).text  # without a session
+    assert "Lamp no. 120" in httpx.get(link, follow_redirects=True).text  # without a session
     dialog.get_by_role("button", name="Close").click()
     sheet = site.api().get(f"/api/sheets/{page.url.partition('/sheets/')[2].partition('?')[0]}").json()
     assert sheet["mapping"] | {"brand": "EAN"} == sheet["mapping"]
