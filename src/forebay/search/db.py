@@ -83,6 +83,11 @@ async def activate_model(conn: Connection | Pool, model_id: int, *, anyway: bool
     return int(await fetch_value(conn, load("activate_model"), model_id, anyway))
 
 
+async def drop_model(conn: Connection | Pool, model_id: int) -> bool:
+    """Delete a model and its vectors, unless it is active or building."""
+    return bool(await fetch_value(conn, load("drop_model"), model_id))
+
+
 # What searches read: each sees the documents of the owner that the connection acts for.
 
 
@@ -147,3 +152,19 @@ async def set_feed(conn: Connection, search_id: int, token_hash: bytes | None) -
 async def find_feed(conn: Connection, token_hash: bytes) -> asyncpg.Record | None:
     """The saved search whose feed has a token with this hash."""
     return await fetch_row(conn, load("find_feed"), token_hash)
+
+
+# The backfill.
+
+
+async def lock_backfill(conn: Connection, kind: str) -> asyncpg.Record | None:
+    """How far a kind has been added; None while another transaction adds some of it."""
+    return await fetch_row(conn, load("lock_backfill"), kind)
+
+
+async def note_backfill(conn: Connection, kind: str, position: str | None) -> None:
+    await execute(conn, load("note_backfill"), kind, position)
+
+
+async def forget_backfill(conn: Connection | Pool) -> None:
+    await execute(conn, load("forget_backfill"))
