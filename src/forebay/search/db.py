@@ -29,7 +29,7 @@ async def delete(conn: Connection, owner_id: int, kind: str, ref: str) -> bool:
 
 
 async def has_vectors(conn: Connection | Pool) -> bool:
-    return bool(await fetch_value(conn, "select forebay.has_vectors()"))
+    return bool(await fetch_value(conn, load("has_vectors")))
 
 
 async def read_documents(conn: Connection | Pool, ids: Sequence[int], model_id: int) -> list[asyncpg.Record]:
@@ -168,3 +168,19 @@ async def note_backfill(conn: Connection, kind: str, position: str | None) -> No
 
 async def forget_backfill(conn: Connection | Pool) -> None:
     await execute(conn, load("forget_backfill"))
+
+
+# What operators see.
+
+
+async def has_schema(conn: Connection) -> bool:
+    return bool(await fetch_value(conn, load("has_schema")))
+
+
+async def count_documents(conn: Connection) -> list[asyncpg.Record]:
+    return await fetch(conn, load("count_documents"))
+
+
+async def count_missing(conn: Connection) -> list[asyncpg.Record]:
+    """By model in use: how many documents it does not have in their present version."""
+    return await fetch(conn, load("count_missing"))
