@@ -16,7 +16,7 @@ from forebay.pipelines.indexing.steps import index as index_pipeline
 from forebay.search import db
 from forebay.search.documents import (
     Document,
-    Indexing,
+    IndexJob,
     delete_document,
     put_document,
     write_deleted,
@@ -47,7 +47,7 @@ class CountingModel:
 async def put(bed: Testbed, ref: str, text: str, **more: object) -> tuple[int, int, bool]:
     async with bed.pool.acquire() as conn, conn.transaction():
         owner = await conn.fetchval("select forebay.owner_id('ann')")
-        done = await put_document(conn, owner, Document("note", ref, "Title", text, **more), Indexing(submits=False))  # type: ignore[arg-type]
+        done = await put_document(conn, owner, Document("note", ref, "Title", text, **more), IndexJob(submits=False))  # type: ignore[arg-type]
         return done.id, done.version, done.changed
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from forebay.cli._common import find_dsn
 from forebay.db.pool import connected
-from forebay.errors import ConfigError
+from forebay.errors import ConfigError, DatabaseUnavailable
 from forebay.hooks import Finding
 from forebay.search import db
 from forebay.services import embeddings
@@ -20,7 +21,10 @@ _ABOUT = "search"
 async def check_search(settings: Settings) -> list[Finding]:
     if not embeddings.is_on(settings):
         return [Finding("OK", _ABOUT, "by words only: FOREBAY_EMBEDDING_MODEL is empty")]
-    return [_check_model(settings), await _check_vectors(settings)]
+    found = [_check_model(settings)]
+    with suppress(DatabaseUnavailable):  # which is a finding of its own
+        found.append(await _check_vectors(settings))
+    return found
 
 
 def _check_model(settings: Settings) -> Finding:
