@@ -88,7 +88,8 @@ async def _store(conn: asyncpg.Connection, vectors: Vectors) -> int:
         part = rows[start : start + 1000]
         await conn.execute(
             "insert into forebay.search_chunk (model_id, document_id, owner_id, hash, starts, stops, embedding)"
-            " select $1, v.id, v.owner_id, '', 0, 0, ($4::real[])[(v.place - 1)::int * $5::int + 1 : v.place::int * $5::int]"
+            " select $1, v.id, v.owner_id, '', 0, 0,"
+            " ($4::real[])[(v.place - 1)::int * $5::int + 1 : v.place::int * $5::int]"
             " from unnest($2::bigint[], $3::bigint[]) with ordinality v(id, owner_id, place)",
             model_id,
             [row["id"] for row in part],
