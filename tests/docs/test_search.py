@@ -28,7 +28,7 @@ async def test_documents_of_a_pipeline(dsn: str, tmp_path: Path) -> None:
 def test_commands(dsn: str, tmp_path: Path) -> None:
     search, models = blocks(PAGE, "sh")
     with live(dsn) as (address, service):
-        given = {"FOREBAY_URL": address, "TOKEN": service.tokens["ann"], "FOREBAY_DATABASE_URL": dsn}
+        given = {"ADDRESS": address, "TOKEN": service.tokens["ann"], "FOREBAY_DATABASE_URL": dsn}
         assert '"hits":[]' in run_shell(search, tmp_path, given)
         assert "model" in run_shell(models, tmp_path, given)
 
