@@ -96,7 +96,7 @@ class Transcription(BaseModel):
     words: list[_ServiceWord] | None = Field(default=None, max_length=1_000_000)
 
     def timed(self, offset: float, most: float) -> Iterator[Segment]:
-        """The segments with their words, which the service lists separately. Without times, the piece is one segment."""
+        """The segments with their words, which the service lists apart. Without times, the piece is one segment."""
         segments = self.segments or [_ServiceSegment(start=0.0, end=most - offset, text=self.text)]
         segments.sort(key=lambda segment: segment.start)
         words = sorted(self.words or [], key=lambda word: word.start)

@@ -13,8 +13,9 @@ mongolian mn nepali ne norwegian no nynorsk nn occitan oc pashto ps persian fa p
 romanian ro russian ru sanskrit sa serbian sr shona sn sindhi sd sinhala si slovak sk slovenian sl somali so spanish es
 sundanese su swahili sw swedish sv tagalog tl tajik tg tamil ta tatar tt telugu te thai th tibetan bo turkish tr
 turkmen tk ukrainian uk urdu ur uzbek uz vietnamese vi welsh cy yiddish yi yoruba yo
-""".split()
-_CODES = {name.replace("-", " "): code for name, code in zip(_NAMES[::2], _NAMES[1::2], strict=True)}
+"""
+_WORDS = _NAMES.split()
+_CODES = {name.replace("-", " "): code for name, code in zip(_WORDS[::2], _WORDS[1::2], strict=True)}
 _LONGEST = 35  # characters of a language tag
 
 

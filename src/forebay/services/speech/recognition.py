@@ -114,7 +114,11 @@ def _read(recording: Path, wanted: PieceRequest) -> tuple[Any, AudioPiece]:
         _close()
     total = max(stated, end_ms / 1000)
     return samples, AudioPiece(
-        start_ms=wanted.start_ms, end_ms=end_ms, is_last=is_last, samples=b"", total_s=end_ms / 1000 if is_last else total
+        start_ms=wanted.start_ms,
+        end_ms=end_ms,
+        is_last=is_last,
+        samples=b"",
+        total_s=end_ms / 1000 if is_last else total,
     )
 
 
