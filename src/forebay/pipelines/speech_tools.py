@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from forebay import resources
 from forebay.engine.declare.limited import limited
+from forebay.log import get_logger
 from forebay.services.speech import endpoint, recognition
 from forebay.services.speech.models import PACKAGES, find_model
 from forebay.services.speech.transcript import joined
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from forebay.services.speech.recognition import AudioPiece
     from forebay.services.speech.transcript import Piece, Transcript
     from forebay.settings import Settings
+
+log = get_logger("speech")
 
 _READ_PIECE = limited(recognition.read_piece, memory_mb=512, timeout=600, needs=PACKAGES)
 _GPU_DEVICES = (Path("/dev/nvidiactl"), Path("/dev/dxg"))
@@ -57,8 +60,10 @@ async def transcribe(ctx: Context, recording: Path, store: PieceStore, purpose: 
     while not pieces or not pieces[-1].is_last:
         start_ms = pieces[-1].end_ms if pieces else 0
         wanted = recognition.PieceRequest(start_ms=start_ms, seconds=tool.piece_s, max_s=settings.speech_max_s)
-        pieces.append(await tool.transcribe(recording, wanted))
-        await store.save(tool.name, pieces[-1])
+        piece = await tool.transcribe(recording, wanted)
+        await store.save(tool.name, piece)
+        log.info("piece_transcribed", job=ctx.job_id, start_ms=piece.start_ms, end_ms=piece.end_ms, model=tool.name)
+        pieces.append(piece)
     return Spoken(joined(pieces), tool.name)
 
 

@@ -36,7 +36,7 @@ class AudioReader:
         self._file = path.open("rb")
         try:
             self._container = self._av.open(self._file, metadata_errors="ignore", options=_OPTIONS)
-        except (self._av.FFmpegError, ValueError, EOFError) as error:
+        except (self._av.FFmpegError, OSError, ValueError) as error:
             self._file.close()
             raise DataError(f"the recording cannot be read: {_reason(error)}") from error
         self._stream = next(iter(self._container.streams.audio), None)
@@ -140,7 +140,7 @@ class AudioReader:
                         raise
         except EOFError:
             return
-        except self._av.FFmpegError as error:
+        except (self._av.FFmpegError, OSError) as error:
             raise DataError(f"the audio cannot be decoded: {_reason(error)}") from error
 
 
