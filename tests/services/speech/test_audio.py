@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,9 @@ np: Any = import_module("numpy")
 
 
 def _whole(path: Path) -> Any:
-    reader = AudioReader(path)
-    samples, is_last = reader.read(3600)
+    with closing(AudioReader(path)) as reader:
+        samples, is_last = reader.read(3600)
     assert is_last
-    reader.close()
     return samples
 
 
@@ -35,7 +35,9 @@ def test_pieces_are_the_whole_and_end_in_silence() -> None:
     reader = AudioReader(SPEECH)
     first, is_last = reader.read(10)
     assert not is_last
-    assert 7.3 < len(first) / RATE < 9.3  # the pause between the paragraphs, which is in the last quarter of ten seconds
+    assert (
+        7.3 < len(first) / RATE < 9.3
+    )  # the pause between the paragraphs, which is in the last quarter of ten seconds
     rest, is_last = reader.read(3600)
     assert is_last
     reader.close()
@@ -43,10 +45,13 @@ def test_pieces_are_the_whole_and_end_in_silence() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.01, 1.0, 5.0])
-def test_nothing_is_lost_or_repeated_at_any_length(seconds: float, tmp_path: Path) -> None:
+def test_nothing_is_lost_or_repeated_at_any_length(
+    seconds: float, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     file = tmp_path / "tone.wav"
     file.write_bytes(encoded([(0, _tone(1.505))], "pcm_s16le", "wav"))
     reader = AudioReader(file)
+    request.addfinalizer(reader.close)
     pieces: list[Any] = []
     is_last = False
     while not is_last:
@@ -121,3 +126,4 @@ def test_a_recording_without_audio_has_one_empty_piece(tmp_path: Path) -> None:
 def test_a_recording_may_be_too_long() -> None:
     with pytest.raises(DataError, match=r"^the recording is longer than 10 s \(FOREBAY_SPEECH_MAX_S\)$"):
         read_piece(SPEECH, PieceRequest(max_s=10))
+    recognition._close()

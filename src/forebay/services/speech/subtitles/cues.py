@@ -22,10 +22,14 @@ _LONGEST_LINE = 20_000
 def read(text: str) -> list[Segment]:
     """The captions; comments, styles and regions are not captions, because they have no times."""
     is_vtt = text.lstrip("\ufeff").startswith("WEBVTT")
-    return [segment for start, end, lines in _blocks(text) for segment in _caption(start, end, lines, is_vtt=is_vtt)]
+    return [
+        segment
+        for start, end, lines in _blocks(text, is_vtt=is_vtt)
+        for segment in _caption(start, end, lines, is_vtt=is_vtt)
+    ]
 
 
-def _blocks(text: str) -> Iterator[tuple[float, float, list[str]]]:
+def _blocks(text: str, *, is_vtt: bool) -> Iterator[tuple[float, float, list[str]]]:
     times: tuple[float, float] | None = None
     lines: list[str] = []
     for line in text.split("\n"):
@@ -35,7 +39,7 @@ def _blocks(text: str) -> Iterator[tuple[float, float, list[str]]]:
                 yield *times, lines[:-1] if lines and lines[-1].strip().isdigit() else lines
             groups = match.groups()
             times, lines = (_seconds(*groups[:4]), _seconds(*groups[4:])), []
-        elif times is not None and not line.strip():
+        elif times is not None and not (line if is_vtt else line.strip()):  # YouTube has lines with one space
             yield *times, lines
             times, lines = None, []
         elif times is not None:
@@ -45,7 +49,8 @@ def _blocks(text: str) -> Iterator[tuple[float, float, list[str]]]:
 
 
 def _seconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> float:
-    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int(fraction.ljust(3, "0")) / 1000
+    whole = int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)
+    return (whole * 1000 + int(fraction.ljust(3, "0"))) / 1000
 
 
 def _caption(start: float, end: float, lines: list[str], *, is_vtt: bool) -> Iterator[Segment]:

@@ -38,10 +38,10 @@ def read(text: str) -> list[Segment]:
     events = document.get("events") if isinstance(document, dict) else None
     found = [event for each in events or () for event in _event(each)] if isinstance(events, list) else []
     # An event is shown until the one after the next: what is said ends where the next one begins.
-    following = [later.start_ms for _, later in pairwise(found)] + [_MAX_MS * 2]
+    following = [*(later.start_ms for _, later in pairwise(found)), _MAX_MS * 2]
     return [
         segment
-        for event, next_ms in zip(found, following, strict=True)
+        for event, next_ms in zip(found, following, strict=False)
         for segment in _segment(event, max(event.start_ms, min(event.start_ms + event.duration_ms, next_ms)))
     ]
 
