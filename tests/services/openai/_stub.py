@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
@@ -40,6 +40,8 @@ class Stub:
     """Pieces of a stream, sent one by one; the connection is closed after the last."""
     may_go_on: asyncio.Event | None = None
     """If given: what is waited for before the last piece."""
+    before_answer: Callable[[Asked], bool] | None = None
+    """If given: called with each request; the connection is closed without an answer if it says so."""
     asked: list[Asked] = field(default_factory=list[Asked])
     wrong: list[str] = field(default_factory=list[str])
 
@@ -54,6 +56,9 @@ class Stub:
             status, answer = 400, json.dumps({"error": {"message": f"wrong: {error}"}}).encode()
         else:
             self.asked.append(asked)
+            if self.before_answer is not None and self.before_answer(asked):
+                writer.transport.abort()
+                return
             status, answer = self.status, _answer(asked) if self.body is None else self.body
         lines = [f"HTTP/1.1 {status} x", "connection: close", *(f"{n}: {v}" for n, v in self.headers.items())]
         if self.events is None:

@@ -63,6 +63,9 @@ class MediaSettings(IntakeSettings):
     max_entries: Annotated[int, Field(ge=1, le=5000)] = Field(
         default=200, description="maximum number of entries of a playlist that are downloaded"
     )
+    transcribe: bool = Field(
+        default=True, description="write down what is said in media; false: only subtitles of sites are read"
+    )
     attempts: Annotated[int, Field(ge=1, le=100)] = Field(
         default=3, description="attempts of a download before its status is failed"
     )

@@ -12,6 +12,7 @@ from forebay.intake.receiving import is_last, reason_of
 from forebay.log import get_logger
 from forebay.pipelines import speech_tools
 from forebay.pipelines.media import transcripts
+from forebay.pipelines.media.settings import MediaSettings
 from forebay.pipelines.media.subtitles import read_subtitles
 from forebay.types import Done, Skip
 
@@ -27,6 +28,7 @@ log = get_logger("media")
 
 _SPOKEN = ("video", "audio")
 _SILENT = "nothing is said in it"
+_OFF = "transcripts are turned off: FOREBAY_MEDIA_TRANSCRIBE is false"
 
 
 class Transcribed(BaseModel):
@@ -46,7 +48,7 @@ async def transcribe_share(
     Raises: ConfigError if this machine has no model: it says how to get one; what `speech_tools.transcribe` raises.
     """
     if file is None or file.kind not in _SPOKEN:
-        return Skip("there is nothing to transcribe", writes=[transcripts.write_status(share, "skipped", None)])
+        return _skipped(share, "there is nothing to transcribe")
     await transcripts.begin(await ctx.get(resources.database), share)
     try:
         return await _transcribed(ctx, share, file)
@@ -61,12 +63,18 @@ async def _transcribed(ctx: Context, share: Share, file: Downloaded) -> Done[Tra
     subtitles = await read_subtitles(ctx, share)
     if subtitles is not None:
         return _done(ctx, share, subtitles.transcript, "subtitles", subtitles.name)
+    if not (await ctx.get(resources.settings)).of(MediaSettings).transcribe:
+        return _skipped(share, _OFF)
     store = transcripts.SharePieces(await ctx.get(resources.database), share, ctx.job_id, file.sha256)
     async with (await ctx.get(resources.blobs)).local(file.sha256) as path:
         spoken = await speech_tools.transcribe(ctx, path, store, "media.transcribe")
     if not spoken.transcript.segments:
-        return Skip(_SILENT, writes=[transcripts.write_status(share, "skipped", _SILENT)])
+        return _skipped(share, _SILENT)
     return _done(ctx, share, spoken.transcript, "speech", spoken.model)
+
+
+def _skipped(share: Share, reason: str) -> Skip:
+    return Skip(reason, writes=[transcripts.write_status(share, "skipped", reason)])
 
 
 def _done(
