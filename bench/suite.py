@@ -18,6 +18,7 @@ from bench.groups import (
     sharing,
     sheets,
     snapshot,
+    speech,
     submit,
     web,
 )
@@ -40,6 +41,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "provider": provider.run,
     "web": web.run,
     "detection": detection.run,
+    "speech": speech.run,
 }
 
 

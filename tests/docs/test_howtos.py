@@ -52,6 +52,7 @@ from tests.docs._shell import free_port, run_shell, shell_environment
 from tests.engine.test_worker import working
 from tests.services._files import pdf
 from tests.services.egress._world import answering, reply
+from tests.services.speech._speech import SPEECH
 from tests.telemetry._collector import collecting
 from tests.webhooks.test_lark import encrypted
 
@@ -173,6 +174,16 @@ async def test_maps(dsn: str, tmp_path: Path) -> None:
         job = await bed.submit(space["documents"], space["Document"](path=str(path)))
         await bed.run()
         assert (await bed.item(job)).result["join"].split() == ["one", "two", "three"]
+
+
+async def test_speech(dsn: str, tmp_path: Path) -> None:
+    space = execute("docs/howto/speech.md")
+    recording = tmp_path / "talk.ogg"
+    recording.write_bytes(SPEECH.read_bytes())
+    async with testbed(dsn, [space["talks"]], migrated=True) as bed:
+        job = await bed.submit(space["talks"], space["Talk"](path=str(recording)))
+        await bed.run()
+        assert "visitor may borrow" in (await bed.item(job)).result["listen"].replace("\n", " ")
 
 
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

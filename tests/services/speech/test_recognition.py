@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from forebay.engine.declare.limited import limited
-from forebay.engine.processes.limited_calls import LimitedCalls
-from forebay.engine.processes.pool import ProcessPool
 from forebay.errors import ConfigError
 from forebay.services.speech import models, recognition
 from forebay.services.speech.models import find_model
@@ -51,22 +48,6 @@ def test_each_paragraph_is_in_its_piece_with_the_times_of_the_recording(spoken: 
 
 def test_the_model_is_loaded_once(spoken: list[Piece]) -> None:
     assert recognition._engine(MODEL.files, Options()) is recognition._engine(MODEL.files, Options())
-
-
-async def test_a_sandboxed_process_needs_no_network_and_takes_a_model_from_a_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "whisper-of-ours"
-    folder.mkdir()
-    for name, path in MODEL.files.items():
-        (folder / name).symlink_to(path)
-    model = find_model(Settings(speech_model_dir=folder))
-    assert model.name == "whisper-of-ours"
-    call = limited(transcribe_piece, memory_mb=1536, timeout=600, needs=models.PACKAGES)
-    pool = ProcessPool(sandbox="preferred", keep_idle=0)
-    try:
-        piece = await LimitedCalls(pool).call(call, SPEECH, model.files, PieceRequest(seconds=10), Options(threads=1))
-    finally:
-        await pool.close()
-    assert word_errors(PARAGRAPHS[0], " ".join(segment.text for segment in piece.segments)) < 0.15
 
 
 def test_a_gpu_that_is_demanded_must_be_there() -> None:
