@@ -85,7 +85,7 @@ async def media_bed(
     **settings: Any,
 ) -> AsyncIterator[MediaBed]:
     known = names or Names()
-    known.put("media.test", "127.0.0.1")
+    known.put("sluice.test", "127.0.0.1")
     known.put("cdn.test", "127.0.0.1")
     known.put("inside.test", "10.0.0.1")
     clock = ManualClock()

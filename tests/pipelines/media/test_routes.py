@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest_asyncio
 
-from forebay.pipelines.media.settings import MediaSettings
 from forebay.pipelines.media.steps import media
 from tests.api._service import Service, put_file, serving
 
