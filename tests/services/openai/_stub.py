@@ -15,7 +15,7 @@ MODEL = "eyes"
 _KNOWN: dict[str, set[str]] = {
     "/v1/chat/completions": {"model", "messages", "max_tokens", "stream", "temperature"},
     "/v1/embeddings": {"model", "input", "encoding_format", "dimensions"},
-    "/v1/audio/transcriptions": {"model", "file", "language", "response_format"},
+    "/v1/audio/transcriptions": {"model", "file", "language", "response_format", "timestamp_granularities[]"},
 }
 
 
@@ -79,6 +79,9 @@ class Stub:
         assert not set(question) - _KNOWN[path], set(question) - _KNOWN[path]
         is_stream = question.get("stream") is True
         assert headers["accept"] == ("text/event-stream" if is_stream else "application/json"), headers["accept"]
+        if "timestamp_granularities[]" in question:
+            assert set(question["timestamp_granularities[]"]) <= {"segment", "word"}, "timestamp_granularities[]"
+            assert question["response_format"] == "verbose_json", "response_format"
         if path == "/v1/embeddings":
             assert 0 < len(question["input"]) <= 2048, len(question["input"])
             assert all(isinstance(text, str) and text for text in question["input"]), "input"
@@ -99,7 +102,12 @@ def _form(media_type: str, body: bytes) -> dict[str, Any]:
         assert isinstance(name, str)
         assert isinstance(content, bytes)
         file = part.get_filename()
-        found[name] = content.decode() if file is None else (file, part.get_content_type(), content)
+        value = content.decode() if file is None else (file, part.get_content_type(), content)
+        if name.endswith("[]"):  # a field with several values
+            found.setdefault(name, []).append(value)
+        else:
+            assert name not in found, name
+            found[name] = value
     return found
 
 

@@ -6,7 +6,7 @@ package = PipelinePackage(
     "media",
     __name__,
     pipelines=("steps", "intake"),
-    routes=("routes.shares",),
+    routes=("routes.shares", "routes.transcripts"),
     settings="settings:MediaSettings",
     metrics="metrics:METRICS",
     jobs={"media": "job_hooks:ShareJobs"},

@@ -66,6 +66,7 @@ class MediaSettings(IntakeSettings):
     attempts: Annotated[int, Field(ge=1, le=100)] = Field(
         default=3, description="attempts of a download before its status is failed"
     )
+    transcripts: bool = Field(default=True, description="write down what is said in media; false: it is only stored")
     keep_days: Annotated[int, Field(ge=0, le=36500)] = Field(
         default=0, description="days after which downloaded files are deleted, but not their shares; 0: never"
     )
