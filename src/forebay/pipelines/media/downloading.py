@@ -17,7 +17,7 @@ from forebay.pipelines.image_tools import store_thumbnails
 from forebay.pipelines.media import step_writes
 from forebay.pipelines.media.extracted import plain_file
 from forebay.pipelines.media.extractor import EXTRACT_S, Order, remove_folder, run_extractor
-from forebay.pipelines.media.inspecting import inspect_file, make_poster
+from forebay.pipelines.media.inspecting import inspect_file, make_poster, remuxed
 from forebay.pipelines.media.links import check_allowed
 from forebay.pipelines.media.probing import find_on_page
 from forebay.pipelines.media.settings import MediaSettings
@@ -118,18 +118,25 @@ class _Download:
         name = found.platform_data.get("extractorName")
         known = () if name is None else (str(name),)
         asking = Order(self._share.url or "", self.folder, False, EXTRACT_S, "media.download", known)
+        if found.is_plain:
+            self._alive(EXTRACT_S)
+            info, _ = await run_extractor(self._ctx, asking)
+            self._alive()
+            if (file := plain_file(info)) is not None:
+                check_allowed(checked_url(file.url), self._own)
+                return await self.fetch_file(file.url, file.headers)
+        return await self._fetch_stream(asking)
+
+    async def _fetch_stream(self, asking: Order) -> Done[Downloaded]:
+        """Let yt-dlp download what is in parts; those that came are there for the next attempt."""
         self._alive(EXTRACT_S)
-        info, _ = await run_extractor(self._ctx, asking)
-        self._alive()
-        if (file := plain_file(info)) is not None:
-            check_allowed(checked_url(file.url), self._own)
-            return await self.fetch_file(file.url, file.headers)
-        fetching = replace(asking, download=True, timeout=self._own.download_s)
-        _, files = await run_extractor(self._ctx, fetching, self._report)
+        order = replace(asking, download=True, timeout=self._own.download_s)
+        _, files = await run_extractor(self._ctx, order, self._report)
         media = [file for file in files if file.parent == self.folder and _MEDIA.fullmatch(file.name)]
         if len(media) != 1:
             raise DataError(f"the download ended with {len(media)} files instead of one")
-        return await self._store(media[0], None)
+        self._alive(_INSPECT_S)
+        return await self._store(await remuxed(self._ctx, media[0]), None)
 
     def _report(self, done: int, total: int | None) -> None:
         self._alive()
@@ -165,7 +172,12 @@ async def unless_stalled(seconds: float) -> AsyncGenerator[Alive]:
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
-            yield lambda allowed=seconds: limit.reschedule(loop.time() + allowed)
+
+            def alive(allowed: float = seconds) -> None:
+                if not limit.expired():
+                    limit.reschedule(loop.time() + allowed)
+
+            yield alive
     except TimeoutError:
         if not limit.expired():
             raise

@@ -61,6 +61,7 @@ def found_of(info: dict[str, Any], url: str) -> Found:
         width=info.get("width"),
         height=info.get("height"),
         size=info.get("filesize") or info.get("filesize_approx"),
+        is_plain=not is_list and plain_file(info) is not None,
         thumbnail=_text(info.get("thumbnail"), 8192),
         platform_data={
             name: value

@@ -31,7 +31,7 @@ def params(order: dict[str, Any], names: list[str]) -> dict[str, Any]:
         "continuedl": True,
         "enable_file_urls": False,
         "extract_flat": "in_playlist",
-        "fixup": "detect_or_warn",
+        "fixup": "never",  # the caller does that, with a program that has no network
         "format": f"bv*[height<=?{height}]+ba/b[height<=?{height}]/b/bv*+ba/ba",
         "format_sort": ["res", "ext:mp4:m4a", "proto"],
         "fragment_retries": 5,

@@ -25,9 +25,10 @@ class Found(BaseModel):
     width: int | None = None
     height: int | None = None
     size: int | None = None
+    is_plain: bool = False  # what an extractor found is one file
     thumbnail: str | None = None
     platform_data: dict[str, Any] = {}
 
     def facts(self) -> dict[str, object]:
         """What the share is told."""
-        return self.model_dump(mode="json", exclude={"way", "size", "thumbnail"})
+        return self.model_dump(mode="json", exclude={"way", "size", "thumbnail", "is_plain"})
