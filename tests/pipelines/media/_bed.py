@@ -85,7 +85,7 @@ async def media_bed(
     **settings: Any,
 ) -> AsyncIterator[MediaBed]:
     known = names or Names()
-    known.put("media.test", "127.0.0.1")
+    known.put("sluice.test", "127.0.0.1")
     known.put("cdn.test", "127.0.0.1")
     known.put("inside.test", "10.0.0.1")
     clock = ManualClock()
@@ -104,7 +104,7 @@ async def media_bed(
             yield opened
 
     common: dict[str, Any] = {"data_dir": folder, "egress_allow_networks": "127.0.0.0/8"}
-    chosen = Settings(**(common | settings)).including(*(packages or (MediaSettings(transcribe=False),)))
+    chosen = Settings(**(common | settings)).including(*(packages or (MediaSettings(transcripts=False),)))
     replaced: dict[Resource[Any], Resource[Any]] = {web.egress: egress, web.http: http}
     conn = await asyncpg.connect(dsn)
     try:

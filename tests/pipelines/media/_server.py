@@ -61,7 +61,7 @@ class MediaServer:
     sent: Counter[str] = field(default_factory=Counter[str])
     heads: list[Request] = field(default_factory=list[Request])
 
-    def url(self, path: str, host: str = "media.test") -> str:
+    def url(self, path: str, host: str = "sluice.test") -> str:
         return f"http://{host}:{self.site.port}{path}"
 
     def put(self, path: str, answer: Answer) -> str:

@@ -1,5 +1,8 @@
 """Files of media that links lead to: downloaded, inspected, stored."""
 
+# demands: S1-01, S1-03, S1-05, S1-08, S1-18, S1-27, S1-28, S1-51, S1-52, S1-54, S1-55, S1-56
+# demands: S1-57, S1-58, S1-64, S1-67
+
 from __future__ import annotations
 
 import json
@@ -23,3 +26,14 @@ async def test_a_video_is_downloaded_and_inspected(bed: MediaBed, origin: MediaS
     }
     assert share["poster_id"] is not None
     assert (await bed.item(share["id"]))["status"] == "DONE"
+
+
+async def test_sound_and_pictures_are_media_too(bed: MediaBed, origin: MediaServer, samples: Samples) -> None:
+    sound = await bed.shared(origin.put("/tone.m4a", ranged(samples.sound, "audio/mp4")))
+    assert await bed.content(sound) == samples.sound
+    assert (sound["kind"], sound["video_codec"], sound["audio_codec"], sound["width"]) == ("audio", None, "aac", None)
+    picture = await bed.shared(origin.put("/picture", ranged(samples.picture, "application/octet-stream")))
+    assert await bed.content(picture) == samples.picture
+    assert (picture["kind"], picture["width"], picture["container"]) == ("image", 160, "jpeg")
+    name = await bed.conn.fetchval("select name from forebay.file where id = $1", picture["file_id"])
+    assert name == "media.jpg"

@@ -187,5 +187,5 @@ async def test_pictures_and_silence_have_no_transcript(
 
 async def test_transcripts_can_be_turned_off(bed: MediaBed, origin: MediaServer) -> None:
     share = await bed.shared(_speech(origin))
-    told = "transcripts are turned off: FOREBAY_MEDIA_TRANSCRIBE is false"
+    told = "FOREBAY_MEDIA_TRANSCRIPTS is false"
     assert (share["transcript_status"], share["transcript_error"]) == ("skipped", told)

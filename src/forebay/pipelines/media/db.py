@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from forebay.db.calls import execute, fetch, fetch_row, fetch_value
+from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     import asyncpg
 
@@ -89,18 +91,22 @@ async def begin_download(pool: Pool, share_id: int, owner_id: int) -> None:
     await execute(pool, load("begin_download"), share_id, owner_id)
 
 
-async def entries(conn: Connection | Pool, playlist_id: int, owner_id: int) -> list[asyncpg.Record]:
-    """The entries of a playlist that are still to be downloaded: id, url."""
-    return await fetch(conn, load("list_entries"), playlist_id, owner_id)
+async def take_entries(pool: Pool, playlist_id: int, owner_id: int) -> list[asyncpg.Record]:
+    """The entries of a playlist that are still to be downloaded, without a job from now on: id, url."""
+    return await fetch(pool, load("take_entries"), playlist_id, owner_id)
 
 
-async def take_entries(conn: Connection, ids: Sequence[int], owner_id: int) -> None:
-    """Detach entries from jobs that have ended."""
-    await execute(conn, load("take_entries"), list(ids), owner_id)
+async def expire(pool: Pool, older_than: datetime | None, quota: int | None, most: int) -> int:
+    """Remove files that are too old or too much; returns how many."""
+    async with translating_errors(), pool.acquire() as conn, conn.transaction():
+        return int(await conn.fetchval(load("expire_media"), older_than, quota, most))
 
 
-async def add_entries(
-    conn: Connection, playlist_id: int, owner_id: int, urls: Sequence[str], titles: Sequence[str | None]
-) -> None:
-    """Add the entries of a playlist that it does not have yet."""
-    await execute(conn, load("write_entries"), playlist_id, owner_id, list(urls), list(titles))
+# Metrics.
+
+
+async def metrics(conn: Connection, now: datetime | None = None) -> asyncpg.Record:
+    """The numbers of the dashboard."""
+    row = await fetch_row(conn, load("media_metrics"), now)
+    assert row is not None  # noqa: S101 - the statement returns one row
+    return row

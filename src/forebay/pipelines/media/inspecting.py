@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +161,27 @@ def _number(text: object) -> float | None:
         return float(str(text))
     except ValueError:
         return None
+
+
+async def remuxed(ctx: Context, path: Path) -> Path:
+    """A file that browsers play: the parts of a stream are joined in a container that they do not know. The video and
+    the sound stay as they are.
+
+    Raises: DataError, ConfigError, TransientError.
+    """
+    await asyncio.to_thread(path.chmod, 0o644)  # its folders are private; a sandboxed program reads it without a copy
+    if _facts(await _probe(ctx, path)).container != "mpegts":
+        return path
+    argv = ["ffmpeg", "-v", "error", "-nostdin", "-hide_banner", "-protocol_whitelist", "file,pipe",
+            "-format_whitelist", _DEMUXERS, "-i", "@INPUTS@/media", "-map", "0:v?", "-map", "0:a?", "-c", "copy",
+            "-movflags", "+faststart", "-f", "mp4", "-y", "@OUTPUT@/whole.mp4"]  # fmt: skip
+    size = (await asyncio.to_thread(path.stat)).st_size // (1 << 20) + 16
+    limits = replace(_LIMITS, timeout=600, cpu_s=300, file_mb=2 * size, output_mb=3 * size)
+    done = await run_offline(ctx, argv, inputs={"media": path}, output=path.parent, limits=limits)
+    made = path.with_name("whole.mp4")
+    if done.status != 0 or made not in done.files:
+        raise DataError(f"is not media that can be played: {_last_words(done.said)}")
+    return made
 
 
 async def make_poster(ctx: Context, path: Path, facts: FileFacts) -> tuple[bytes, Picture] | None:

@@ -63,12 +63,10 @@ class MediaSettings(IntakeSettings):
     max_entries: Annotated[int, Field(ge=1, le=5000)] = Field(
         default=200, description="maximum number of entries of a playlist that are downloaded"
     )
-    transcribe: bool = Field(
-        default=True, description="write down what is said in media; false: only subtitles of sites are read"
-    )
     attempts: Annotated[int, Field(ge=1, le=100)] = Field(
         default=3, description="attempts of a download before its status is failed"
     )
+    transcripts: bool = Field(default=True, description="write down what is said in media; false: it is only stored")
     keep_days: Annotated[int, Field(ge=0, le=36500)] = Field(
         default=0, description="days after which downloaded files are deleted, but not their shares; 0: never"
     )

@@ -13,8 +13,9 @@ from forebay.pipelines.media.db import load
 from forebay.types import Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from forebay.pipelines.media.extracted import Entry
     from forebay.pipelines.media.step_share import Share
     from forebay.storage import Stored
 
@@ -40,6 +41,12 @@ def write_download(share: Share, stored: Stored, poster_id: int | None, found: M
     content, about = bytes.fromhex(stored.sha256), to_json(dict(found)).decode()
     given = (share.id, share.owner_id, stored.file_id, content, stored.size, poster_id, about)
     return Statement(load("write_download"), given)
+
+
+def write_entries(share: Share, entries: Sequence[Entry]) -> Statement:
+    """The statement that adds the entries of a playlist that it does not have yet."""
+    urls, titles = [each.url for each in entries], [each.title for each in entries]
+    return Statement(load("write_entries"), (share.id, share.owner_id, urls, titles))
 
 
 def write_playlist(share: Share) -> Statement:

@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING
 from forebay import resources
 from forebay.engine.declare.context import Context
 from forebay.engine.declare.limit import Limit
+from forebay.engine.declare.map import Map
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.retry import Retry
+from forebay.errors import PermanentError
 from forebay.pipelines.media import db as rows
 from forebay.pipelines.media import step_writes
 from forebay.pipelines.media.downloading import Downloaded, download_share
-from forebay.pipelines.media.probing import Found, probe_share
+from forebay.pipelines.media.found import Found
+from forebay.pipelines.media.probing import probe_share
 from forebay.pipelines.media.settings import MediaSettings
 from forebay.pipelines.media.step_share import Media, Share, of_share
 from forebay.pipelines.media.transcribe import Transcribed, transcribe_share
+from forebay.pipelines.media.transcripts import write_status
 from forebay.services.egress import UrlNotFound, checked_url
 from forebay.types import Done, NotFound, Skip
 
@@ -45,10 +49,26 @@ async def probe(ctx: Context, given: Media, share: Share) -> Done[Found] | NotFo
     """Find out what a link leads to, without downloading it."""
     ctx.progress(note="looking at the link")
     try:
-        found = await probe_share(ctx, given, share)
+        found, entries = await probe_share(ctx, given, share)
     except UrlNotFound as error:
         return NotFound(str(error))
-    return Done(found, [step_writes.write_facts(share, found.facts())])
+    writes = [step_writes.write_facts(share, found.facts())]
+    if entries:
+        if share.is_entry:
+            raise PermanentError("is a playlist in a playlist, which is not followed: share it by itself")
+        writes += [step_writes.write_entries(share, entries), step_writes.write_playlist(share)]
+    return Done(found, writes)
+
+
+@media.step(after=probe, concurrency=(1, 4))
+@of_share(media)
+async def expand(ctx: Context, given: Media, share: Share, found: Found) -> Map[Media] | Skip:
+    """Let the entries of a playlist be downloaded: each is an item of one job, and a share by itself."""
+    if found.kind != "playlist":
+        return Skip("it is not a playlist")
+    database = await ctx.get(resources.database)
+    entries = await rows.take_entries(database, share.id, share.owner_id)
+    return Map([Media(share_id=row["id"], url=row["url"]) for row in entries], media)
 
 
 @media.step(after=probe, concurrency=(1, 1000), max_expiries=1000)
@@ -71,6 +91,9 @@ async def download(ctx: Context, given: Media, share: Share, found: Found) -> Do
 @of_share(media)
 async def transcribe(ctx: Context, given: Media, share: Share, file: Downloaded | None) -> Done[Transcribed] | Skip:
     """Write down what is said in the media, unless its site has subtitles."""
+    if not (await ctx.get(resources.settings)).of(MediaSettings).transcripts:
+        reason = "FOREBAY_MEDIA_TRANSCRIPTS is false"
+        return Skip(reason, writes=[write_status(share, "skipped", reason)])
     return await transcribe_share(ctx, share, file, _TRANSCRIBING)
 
 

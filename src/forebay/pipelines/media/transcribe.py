@@ -12,7 +12,6 @@ from forebay.intake.receiving import is_last, reason_of
 from forebay.log import get_logger
 from forebay.pipelines import speech_tools
 from forebay.pipelines.media import transcripts
-from forebay.pipelines.media.settings import MediaSettings
 from forebay.pipelines.media.subtitles import read_subtitles
 from forebay.types import Done, Skip
 
@@ -28,7 +27,6 @@ log = get_logger("media")
 
 _SPOKEN = ("video", "audio")
 _SILENT = "nothing is said in it"
-_OFF = "transcripts are turned off: FOREBAY_MEDIA_TRANSCRIBE is false"
 
 
 class Transcribed(BaseModel):
@@ -63,8 +61,6 @@ async def _transcribed(ctx: Context, share: Share, file: Downloaded) -> Done[Tra
     subtitles = await read_subtitles(ctx, share)
     if subtitles is not None:
         return _done(ctx, share, subtitles.transcript, "subtitles", subtitles.name)
-    if not (await ctx.get(resources.settings)).of(MediaSettings).transcribe:
-        return _skipped(share, _OFF)
     store = transcripts.SharePieces(await ctx.get(resources.database), share, ctx.job_id, file.sha256)
     async with (await ctx.get(resources.blobs)).local(file.sha256) as path:
         spoken = await speech_tools.transcribe(ctx, path, store, "media.transcribe")
