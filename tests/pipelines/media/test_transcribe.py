@@ -46,7 +46,12 @@ async def stub() -> AsyncIterator[Stub]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def served(dsn: str, tmp_path: Path, stub: Stub) -> AsyncIterator[MediaBed]:
     """Transcribes with the service, in pieces of at most ten seconds."""
-    given = {"speech_url": stub.url, "speech_model": MODEL, "speech_key": SecretStr(KEY), "speech_piece_s": 10.0}
+    given: dict[str, Any] = {
+        "speech_url": stub.url,
+        "speech_model": MODEL,
+        "speech_key": SecretStr(KEY),
+        "speech_piece_s": 10.0,
+    }
     async with media_bed(dsn, tmp_path, packages=[MediaSettings()], **given) as bed:
         yield bed
 
