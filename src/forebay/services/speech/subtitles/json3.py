@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -35,8 +35,9 @@ def read(text: str) -> list[Segment]:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):
         return []
-    events = document.get("events") if isinstance(document, dict) else None
-    found = [event for each in events or () for event in _event(each)] if isinstance(events, list) else []
+    events: Any = cast("dict[str, Any]", document).get("events") if isinstance(document, dict) else None
+    listed = cast("list[Any]", events) if isinstance(events, list) else []
+    found = [event for each in listed for event in _event(each)]
     # An event is shown until the one after the next: what is said ends where the next one begins.
     following = [*(later.start_ms for _, later in pairwise(found)), _MAX_MS * 2]
     return [
