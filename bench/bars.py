@@ -85,6 +85,17 @@ BARS = (
     ),
     Bar("event_burst", "longest task of a tab in a burst of 10,000 events", "the most allowed", "ms", 1.0, 0.5, "<="),
     Bar("submit_beside_tabs", f"{_TABS}, p99", "the same without a tab", "ms", 1.5, 1.0, "<="),
+    Bar(
+        "speech",
+        "speech transcribed by the local model",
+        "faster-whisper called bare on the same file",
+        "seconds of speech/s",
+        0.9,
+        1.0,
+    ),
+    Bar("media_memory", "memory of a worker with a hundred downloads, peak", "the most allowed", "MB", 1.0, None, "<="),
+    Bar("media_api_p99", "list of shares during a hundred downloads, p99", "the same while idle", "ms", 2.0, 1.0, "<="),
+    Bar("media_throughput", "a hundred downloads of 20 MB", "aria2c", "MB/s", 0.8, None, ">="),
     Bar("memory_idle", f"{_MEMORY}, idle", "the most allowed", "MB", 1.0, None, "<="),
     Bar("idle_statements", "statements of an idle worker", "the most allowed", "statements/s", 1.0, 0.34, "<="),
     Bar(

@@ -33,6 +33,7 @@ class Sizes:
     api_submits: int
     api_backlog: int
     bookmarks: int
+    media_downloads: int
     sheet_rows: int
     workbook_rows: int
     provider_seconds: float
@@ -76,6 +77,7 @@ FULL = Sizes(
     api_submits=6_000,
     api_backlog=600_000,
     bookmarks=400,
+    media_downloads=100,
     sheet_rows=100_000,
     workbook_rows=100_000,
     provider_seconds=30.0,
@@ -119,6 +121,7 @@ QUICK = Sizes(
     api_submits=3_000,
     api_backlog=250_000,
     bookmarks=150,
+    media_downloads=100,
     sheet_rows=100_000,
     workbook_rows=20_000,
     provider_seconds=12.0,

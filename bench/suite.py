@@ -12,6 +12,7 @@ from bench.groups import (
     drain,
     fairness,
     latency,
+    media,
     memory,
     provider,
     search,
@@ -19,6 +20,7 @@ from bench.groups import (
     sharing,
     sheets,
     snapshot,
+    speech,
     submit,
     web,
 )
@@ -37,11 +39,13 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "snapshot": snapshot.run,
     "service": service.run,
     "bookmarks": bookmarks.run,
+    "media": media.run,
     "sheets": sheets.run,
     "provider": provider.run,
     "search": search.run,
     "web": web.run,
     "detection": detection.run,
+    "speech": speech.run,
 }
 
 

@@ -119,6 +119,17 @@ def test_the_doctor_knows_what_captions_need(cli: Cli) -> None:
     assert found["captions"][0]["text"] == "eyes at ai.example.test"
 
 
+def test_the_doctor_knows_what_speech_needs(cli: Cli, tmp_path: Path) -> None:
+    _, found = findings(cli)
+    assert found["speech"][0]["text"] == "tiny.en on this machine"
+    _, found = findings(cli, FOREBAY_SPEECH_MODEL_DIR=str(tmp_path))
+    assert (found["speech"][0]["level"], found["speech"][0]["fix"]) == ("FAIL", "fix FOREBAY_SPEECH_MODEL_DIR")
+    _, found = findings(cli, FOREBAY_SPEECH_URL="https://ai.example.test/v1")
+    assert (found["speech"][0]["level"], found["speech"][0]["fix"]) == ("FAIL", "set FOREBAY_SPEECH_MODEL")
+    given = {"FOREBAY_SPEECH_URL": "https://ai.example.test/v1", "FOREBAY_SPEECH_MODEL": "ears"}
+    assert findings(cli, **given)[1]["speech"][0]["text"] == "ears at ai.example.test"
+
+
 def test_a_store_that_forgets_is_told(tmp_path: Path) -> None:
     class Forgetful(LocalStore):
         async def find(self, key: str) -> None:

@@ -35,6 +35,7 @@ from forebay.example import texts
 from forebay.identity.logins import ROLES, SETTINGS, login_name
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
+from forebay.pipelines.media.steps import media
 from forebay.services.browser import find_browser
 from forebay.services.egress import Fetched, FetchRequest, open_egress, open_http
 from forebay.services.products import ProviderRequest, Query, load_providers
@@ -52,6 +53,7 @@ from tests.docs._shell import free_port, run_shell, shell_environment
 from tests.engine.test_worker import working
 from tests.services._files import pdf
 from tests.services.egress._world import answering, reply
+from tests.services.speech._speech import SPEECH
 from tests.telemetry._collector import collecting
 from tests.webhooks.test_lark import encrypted
 
@@ -173,6 +175,16 @@ async def test_maps(dsn: str, tmp_path: Path) -> None:
         job = await bed.submit(space["documents"], space["Document"](path=str(path)))
         await bed.run()
         assert (await bed.item(job)).result["join"].split() == ["one", "two", "three"]
+
+
+async def test_speech(dsn: str, tmp_path: Path) -> None:
+    space = execute("docs/howto/speech.md")
+    recording = tmp_path / "talk.ogg"
+    recording.write_bytes(SPEECH.read_bytes())
+    async with testbed(dsn, [space["talks"]], migrated=True) as bed:
+        job = await bed.submit(space["talks"], space["Talk"](path=str(recording)))
+        await bed.run()
+        assert "visitor may borrow" in (await bed.item(job)).result["listen"].replace("\n", " ")
 
 
 async def test_what_steps_share(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,6 +392,17 @@ def test_bookmarks(dsn: str, tmp_path: Path) -> None:
     assert '"note":"for later"' in said
     assert "https://example.com/" in (tmp_path / "bookmarks.html").read_text()
     assert '"items":1}' in said
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
+def test_media(dsn: str, tmp_path: Path) -> None:
+    asyncio.run(_register(dsn, media))
+    block = "".join(blocks("docs/howto/media.md", "sh"))
+    script = f"forebay api --port 8080 &\n{block}\nkill %1".replace("8080", free_port())
+    said = run_shell(script, tmp_path, {"FOREBAY_DATABASE_URL": dsn})
+    assert '"fileState":"waiting"' in said
+    assert '"state":"CANCELLED"' in said
+    assert "download: retry, attempts: 0" in said
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")

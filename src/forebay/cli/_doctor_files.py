@@ -1,4 +1,4 @@
-"""Files in `forebay doctor`: the store, and the extras that read images, PDF and text in images."""
+"""Files in `forebay doctor`: the store, and what reads images, PDF, text in images and speech."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 
 from forebay.cli import _show as show
 from forebay.cli._doctor_disk_space import of_space
-from forebay.errors import ForebayError, InvalidField
+from forebay.errors import ConfigError, ForebayError, InvalidField
 from forebay.hooks import Finding
 
 if TYPE_CHECKING:
+    from forebay.hooks import Level
     from forebay.settings import Settings
     from forebay.storage import Store
 
@@ -28,7 +29,7 @@ _EXTRAS = {
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    return [await _storage(settings), *_installed(), _captions(settings)]
+    return [await _storage(settings), *_installed(), _captions(settings), _speech(settings)]
 
 
 def _installed() -> Iterator[Finding]:
@@ -49,6 +50,20 @@ def _captions(settings: Settings) -> Finding:
     if not settings.caption_model:
         return Finding("FAIL", "captions", "FOREBAY_CAPTION_URL is set, but no model", "set FOREBAY_CAPTION_MODEL")
     return Finding("OK", "captions", f"{settings.caption_model} at {urlsplit(settings.caption_url).hostname}")
+
+
+def _speech(settings: Settings) -> Finding:
+    from forebay.services.speech.models import find_model  # noqa: PLC0415 - few commands need it
+
+    if settings.speech_url and not settings.speech_model:
+        return Finding("FAIL", "speech", "FOREBAY_SPEECH_URL is set, but no model", "set FOREBAY_SPEECH_MODEL")
+    if settings.speech_url:
+        return Finding("OK", "speech", f"{settings.speech_model} at {urlsplit(settings.speech_url).hostname}")
+    try:
+        return Finding("OK", "speech", f"{find_model(settings).name} on this machine")
+    except ConfigError as error:
+        level: Level = "OK" if settings.speech_model_dir is None else "FAIL"
+        return Finding(level, "speech", f"off: {error}", None if level == "OK" else "fix FOREBAY_SPEECH_MODEL_DIR")
 
 
 async def _storage(settings: Settings) -> Finding:

@@ -11,10 +11,11 @@ from pathlib import Path
 from forebay.errors import DataError
 
 
-def place(source: Path, target: Path, *, copied: bool) -> None:
-    """Link a file if the child has our account, which can read but not write it in the sandbox; otherwise copy it."""
+def place(source: Path, target: Path, *, other_account: bool) -> None:
+    """Link a file that the child can read but not write: one of our account, which the sandbox mounts read-only, or one
+    that every account may read. Copy others."""
     target.unlink(missing_ok=True)
-    if not copied:
+    if not other_account or source.stat().st_mode & 0o006 == 0o004:
         with contextlib.suppress(OSError):  # another file system
             target.hardlink_to(source)
             return

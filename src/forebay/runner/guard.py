@@ -276,11 +276,16 @@ def watched_folders(spec: Spec) -> Iterator[tuple[str, int]]:
 
 def _take_ownership(folder: str) -> None:
     """Make root the owner of the files again."""
-    os.chown(folder, 0, 0)
+    _give_ownership(folder, 0)
+
+
+def _give_ownership(folder: str, uid: int) -> None:
+    """Make an account the owner of a folder and of the files that an earlier run left there, which it may continue."""
+    os.chown(folder, uid, uid)
     for place, folders, names in os.walk(folder):
         for name in (*folders, *names):
             with contextlib.suppress(OSError):
-                os.lchown(os.path.join(place, name), 0, 0)  # noqa: PTH118
+                os.lchown(os.path.join(place, name), uid, uid)  # noqa: PTH118
 
 
 def _prctl(option: int, value: int) -> None:
@@ -304,7 +309,7 @@ def main(text: str) -> None:
     guard = Guard(control, spec)
     uid = 0 if spec.sandbox is None or spec.sandbox.uid_base is None else spec.sandbox.uid_base + os.getpid()
     if spec.watched and uid:
-        os.chown(spec.watched, uid, uid)
+        _give_ownership(spec.watched, uid)
     if guard.fork():
         sys.exit(work(spec, uid, handover))
     for fd in {*spec.descriptors, *([] if handover < 0 else [handover])}:

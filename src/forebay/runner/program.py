@@ -125,7 +125,7 @@ def _prepare(process: GuardedProcess, inputs: Mapping[str, Path]) -> None:
     for name, source in inputs.items():
         if name != os.path.basename(name) or name in ("", ".", ".."):  # noqa: PTH119 - a name, not a path
             raise DataError(f"{name!r} is not a file name")
-        place(source, process.inbox / name, copied=sandbox is not None and sandbox.uid_base is not None)
+        place(source, process.inbox / name, other_account=sandbox is not None and sandbox.uid_base is not None)
 
 
 def _finished(name: str, process: GuardedProcess, files: list[Path]) -> Finished:

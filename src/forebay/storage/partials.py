@@ -1,7 +1,8 @@
 """Partial files that outlive an attempt: a folder per owner in the spool, on this machine.
 
 The process that holds its lock (`flock`) uses a file. A file that was not written for the grace period is deleted with
-its journal; the next attempt then starts again, as it does on another machine.
+its journal; the next attempt then starts again, as it does on another machine. A program that writes several files gets
+the folder beside a partial file, which has its lock and its life.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import fcntl
 import hashlib
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 from forebay.storage.old_files import old_files
@@ -29,6 +31,11 @@ async def partial_path(spool: Path, owner_id: int, key: str) -> Path:
     return folder / hashlib.sha256(key.encode()).hexdigest()[:40]
 
 
+def partial_folder(file: Path) -> Path:
+    """The folder beside a partial file."""
+    return file.with_name(f"{file.name}.d")
+
+
 async def delete_old_partials(spool: Path, older_than: timedelta) -> int:
     """Deletes what nobody has written to for so long, nor has open; answers how many partial files there were."""
     return await asyncio.to_thread(_delete_old_partials, spool / _FOLDER, older_than)
@@ -39,6 +46,9 @@ def _delete_old_partials(folder: Path, older_than: timedelta) -> int:
     for file in old_files(folder, "*/*", older_than):
         if not file.suffix:
             count += _delete_unlocked(file)
+        elif file.is_dir():  # goes with its file
+            if not file.with_suffix("").exists():
+                shutil.rmtree(file, ignore_errors=True)
         elif not file.with_name(file.name.partition(".")[0]).exists():  # else a journal goes with its file
             file.unlink(missing_ok=True)
     return count
@@ -55,6 +65,7 @@ def _delete_unlocked(file: Path) -> bool:
             return False
         for each in (file, file.with_name(f"{file.name}.json")):
             each.unlink(missing_ok=True)
+        shutil.rmtree(partial_folder(file), ignore_errors=True)
     except BlockingIOError:  # an attempt still has it open
         return False
     finally:

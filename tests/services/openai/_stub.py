@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
@@ -15,7 +15,7 @@ MODEL = "eyes"
 _KNOWN: dict[str, set[str]] = {
     "/v1/chat/completions": {"model", "messages", "max_tokens", "stream", "temperature"},
     "/v1/embeddings": {"model", "input", "encoding_format", "dimensions"},
-    "/v1/audio/transcriptions": {"model", "file", "language", "response_format"},
+    "/v1/audio/transcriptions": {"model", "file", "language", "response_format", "timestamp_granularities[]"},
 }
 
 
@@ -40,6 +40,8 @@ class Stub:
     """Pieces of a stream, sent one by one; the connection is closed after the last."""
     may_go_on: asyncio.Event | None = None
     """If given: what is waited for before the last piece."""
+    before_answer: Callable[[Asked], bool] | None = None
+    """If given: called with each request; the connection is closed without an answer if it says so."""
     asked: list[Asked] = field(default_factory=list[Asked])
     wrong: list[str] = field(default_factory=list[str])
 
@@ -54,6 +56,9 @@ class Stub:
             status, answer = 400, json.dumps({"error": {"message": f"wrong: {error}"}}).encode()
         else:
             self.asked.append(asked)
+            if self.before_answer is not None and self.before_answer(asked):
+                writer.transport.abort()
+                return
             status, answer = self.status, _answer(asked) if self.body is None else self.body
         lines = [f"HTTP/1.1 {status} x", "connection: close", *(f"{n}: {v}" for n, v in self.headers.items())]
         if self.events is None:
@@ -79,6 +84,9 @@ class Stub:
         assert not set(question) - _KNOWN[path], set(question) - _KNOWN[path]
         is_stream = question.get("stream") is True
         assert headers["accept"] == ("text/event-stream" if is_stream else "application/json"), headers["accept"]
+        if "timestamp_granularities[]" in question:
+            assert set(question["timestamp_granularities[]"]) <= {"segment", "word"}, "timestamp_granularities[]"
+            assert question["response_format"] == "verbose_json", "response_format"
         if path == "/v1/embeddings":
             assert 0 < len(question["input"]) <= 2048, len(question["input"])
             assert all(isinstance(text, str) and text for text in question["input"]), "input"
@@ -99,7 +107,12 @@ def _form(media_type: str, body: bytes) -> dict[str, Any]:
         assert isinstance(name, str)
         assert isinstance(content, bytes)
         file = part.get_filename()
-        found[name] = content.decode() if file is None else (file, part.get_content_type(), content)
+        value = content.decode() if file is None else (file, part.get_content_type(), content)
+        if name.endswith("[]"):  # a field with several values
+            found.setdefault(name, []).append(value)
+        else:
+            assert name not in found, name
+            found[name] = value
     return found
 
 

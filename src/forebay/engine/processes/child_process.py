@@ -228,7 +228,7 @@ class ChildProcess:
         if known is None or known[0] != version:
             # Never reuse a name: the file of the previous call is removed after this one is placed.
             name = known[1] if known else f"{next(self._names)}{path.suffix}"
-            await asyncio.to_thread(place, path, process.inbox / name, copied=process.uid is not None)
+            await asyncio.to_thread(place, path, process.inbox / name, other_account=process.uid is not None)
             self._placed[path] = (version, name)
         return f"{INPUTS if sandbox.is_isolated else process.inbox}/{self._placed[path][1]}"
 

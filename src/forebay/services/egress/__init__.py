@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError
-from forebay.services.egress.errors import InvalidUrl, Refused, Unreachable, UrlNotFound
+from forebay.services.egress.errors import AccessDenied, InvalidUrl, Refused, Unreachable, UrlNotFound
 from forebay.services.egress.origins import Origin
 from forebay.services.egress.ssrf_policy import Limits, Policy, allowed_url
 from forebay.services.egress.urls import Url, checked_url
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from forebay.settings import Settings
 
 __all__ = [
+    "AccessDenied",
     "Egress",
     "FetchRequest",
     "Fetched",

@@ -4,6 +4,7 @@ DataError
 └── InvalidUrl         (also an InvalidField) the text is not a URL that may be fetched
 PermanentError
 ├── Refused            the SSRF guard refused it; `code` and `reason` say why
+├── AccessDenied       401, 403; a signed URL may have expired
 └── UrlNotFound        404, 410, or a host that does not exist; steps may turn it into `NotFound`
 TransientError
 └── Unreachable        DNS or connection failure; `code` says which
@@ -27,6 +28,10 @@ class Refused(PermanentError):
         self.code = code
         self.reason = reason
         self.logged = logged or reason
+
+
+class AccessDenied(PermanentError):
+    """The server does not allow it; a fresh URL may help if this one was signed for a while."""
 
 
 class UrlNotFound(PermanentError):

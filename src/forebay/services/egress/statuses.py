@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from forebay.errors import PermanentError, StepError, ThrottledError, TransientError
-from forebay.services.egress.errors import UrlNotFound
+from forebay.services.egress.errors import AccessDenied, UrlNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ def status_error(
         return ThrottledError(f"{place} {why} ({status})", retry_after=wait, says_when=True)
     if status >= 500 or status in _AGAIN:
         return TransientError(said)
-    return PermanentError(said)
+    return AccessDenied(said) if status in (401, 403) else PermanentError(said)
 
 
 def retry_after(headers: Mapping[str, str], *, most_s: float = 3600.0, now: datetime | None = None) -> float | None:
