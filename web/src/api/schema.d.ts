@@ -1934,6 +1934,222 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/shares": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; q?: string | null; state?: ("pending" | "processing" | "retry" | "completed" | "failed")[] | null; kind?: ("video" | "audio" | "image" | "playlist" | "file")[] | null; playlistId?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SharePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["NewShares"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AddedShares"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Share"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["RetriedShare"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/transcript": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ShareTranscript"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/transcript/search": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { q: string }; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TranscriptMatches"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/transcript.{form}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string; form: "srt" | "vtt" | "txt" }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/media/uploads": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header: { "Upload-Length": string; "Upload-Metadata"?: string }; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        200: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/media/uploads/{upload_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    patch: {
+      parameters: { query?: never; header: { "Upload-Offset": string }; path: { upload_id: string }; cookie?: never };
+      requestBody: { content: { "application/offset+octet-stream": Blob } };
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    trace?: never;
+  };
+  "/api/media/sources": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SourceList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/media/scan": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["WantedScan"] } };
+      responses: {
+        202: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["BegunScans"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/sheets": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -2344,6 +2560,9 @@ export interface components {
     AddedBookmark: {
       created: boolean;
       bookmark: components['schemas']["Bookmark"] | components['schemas']["Reference"];
+    };
+    AddedShares: {
+      shares: (components['schemas']["Share"] | components['schemas']["Reference"])[];
     };
     AppInfo: {
       me: components['schemas']["Me"];
@@ -3215,6 +3434,17 @@ export interface components {
       old?: string | null;
       new: string;
     };
+    NewShare: {
+      url: string;
+      title?: string | null;
+      priority?: number | null;
+    };
+    NewShares: {
+      url?: string | null;
+      title?: string | null;
+      priority?: number;
+      shares?: components['schemas']["NewShare"][] | null;
+    };
     NewSignal: {
       name: string;
       key: string;
@@ -3293,6 +3523,14 @@ export interface components {
       package: string | null;
       steps: components['schemas']["StepInfo"][];
       inputSchema: Record<string, unknown>;
+    };
+    Poster: {
+      id: string;
+      url: string;
+      width?: number | null;
+      height?: number | null;
+      blurhash?: string | null;
+      thumb?: string | null;
     };
     Preferences: {
       value: unknown;
@@ -3412,6 +3650,9 @@ export interface components {
     RetriedItems: {
       jobs: components['schemas']["NamedItems"][];
     };
+    RetriedShare: {
+      jobId: string;
+    };
     RetryInfo: {
       attempts: number;
       notFound: number;
@@ -3498,6 +3739,84 @@ export interface components {
     };
     SettingList: {
       settings: components['schemas']["Setting"][];
+    };
+    Share: {
+      id: string;
+      url: string | null;
+      title: string | null;
+      description: string | null;
+      author: string | null;
+      site: string | null;
+      language: string | null;
+      kind: "video" | "audio" | "image" | "playlist" | "file" | null;
+      publishedAt: string | null;
+      durationS: number | null;
+      width: number | null;
+      height: number | null;
+      videoCodec: string | null;
+      audioCodec: string | null;
+      container: string | null;
+      media: components['schemas']["ShareMedia"];
+      fileState: "waiting" | "downloading" | "retrying" | "ready" | "failed" | "removed" | "none";
+      file: components['schemas']["ShareFile"] | null;
+      poster: components['schemas']["Poster"] | null;
+      progress: components['schemas']["ShareProgress"] | null;
+      downloadStatus: "pending" | "processing" | "retry" | "completed" | "failed";
+      downloadAttempts: number;
+      downloadError: string | null;
+      downloadStartedAt: string | null;
+      downloadCompletedAt: string | null;
+      transcriptStatus: "pending" | "processing" | "completed" | "skipped" | "failed";
+      transcriptError: string | null;
+      transcript: string | null;
+      playlistId: string | null;
+      playlistIndex: number | null;
+      entries: number | null;
+      readyEntries: number | null;
+      priority: number;
+      platformData: unknown;
+      createdAt: string;
+      updatedAt: string;
+      jobId: string | null;
+      item: string;
+      jobState: string | null;
+      status: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
+      error: unknown;
+    };
+    ShareFile: {
+      id: string;
+      url: string;
+      mediaType: string;
+      size: number;
+      sha256: string;
+      link?: string | null;
+      linkExpiresAt?: string | null;
+    };
+    ShareMedia: {
+      url: string | null;
+      type: "video" | "audio" | "image" | "playlist" | "file" | null;
+      isStored: boolean;
+    };
+    SharePage: {
+      shares: components['schemas']["Share"][];
+      next: string | null;
+    };
+    ShareProgress: {
+      step: string;
+      fraction: number | null;
+      note: string | null;
+      bytesDone?: number | null;
+      bytesTotal?: number | null;
+      bytesPerSecond?: number | null;
+      endsAt?: string | null;
+    };
+    ShareTranscript: {
+      shareId: string;
+      language: string | null;
+      source: "subtitles" | "speech";
+      model: string | null;
+      createdAt: string;
+      segments: components['schemas']["TranscriptSegment"][];
     };
     SheetEstimate: {
       rows: number;
@@ -3724,6 +4043,26 @@ export interface components {
       skipped: number;
       notFound: number;
       error: number;
+    };
+    TranscriptMatch: {
+      n: number;
+      start: number;
+      end: number;
+      text: string;
+    };
+    TranscriptMatches: {
+      matches: components['schemas']["TranscriptMatch"][];
+    };
+    TranscriptSegment: {
+      start: number;
+      end: number;
+      text: string;
+      words: components['schemas']["TranscriptWord"][];
+    };
+    TranscriptWord: {
+      start: number;
+      end: number;
+      text: string;
     };
     UnreadableRow: {
       line: number;
