@@ -1,7 +1,5 @@
 """Media: a hundred downloads of 20 MB at a time in one worker: memory, the API meanwhile, and the pace of aria2c."""
 
-# demands: S1-12, S1-14, S1-15, S1-23, S1-77, S1-78, S1-80, S1-82, S1-83, S1-84, S1-91
-
 import asyncio
 import os
 import shutil

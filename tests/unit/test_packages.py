@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from rich.console import Console
 from structlog.testing import capture_logs
 
+from forebay import pipelines
 from forebay.api.models import Reprocess
 from forebay.api.pages import page
 from forebay.cli import cli
@@ -28,6 +29,11 @@ from forebay.packages import Failure, failures, job_hooks, packages
 from forebay.settings import Settings
 from tests._packages import Installed, installed
 
+BUILT_IN = sorted(
+    file.parent.name
+    for file in Path(pipelines.__path__[0]).glob("*/__init__.py")
+    if "PipelinePackage(" in file.read_text("utf-8")
+)
 MANIFEST = """
 from forebay.packages import Chore, Command, PipelinePackage
 package = PipelinePackage("{name}", __name__, {parts})
@@ -142,7 +148,7 @@ def test_up_says_what_it_goes_on_without(installed: Installed, monkeypatch: pyte
 
 def test_a_package_with_the_name_of_a_part_of_forebay_is_left_out(installed: Installed) -> None:
     installed.add("their_engine", {"__init__.py": manifest("engine"), "sql/migrations/0001_tables.sql": ""})
-    assert [part.name for part in package_parts()] == ["bookmarks", "sheets"]
+    assert [part.name for part in package_parts()] == [name for name in BUILT_IN if name != "housekeeping"]
     reason = "DefinitionError: their_engine has the name 'engine', which forebay uses itself: rename it"
     assert [failure.reason for failure in failures()] == [reason]
 

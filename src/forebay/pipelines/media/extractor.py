@@ -42,7 +42,14 @@ _BY_STATUS: dict[int, type[StepError]] = {
     410: UrlNotFound,
     451: PermanentError,
 }
-_NEVER = {"UnsupportedError", "GeoRestrictedError", "UnsafeExtension", "_UnsafeExtensionError"}
+_NEVER = {
+    "NoSupportingHandlers",
+    "UnsupportedRequest",
+    "UnsupportedError",
+    "GeoRestrictedError",
+    "UnsafeExtension",
+    "_UnsafeExtensionError",
+}
 
 
 # The sandbox cannot store bytecode, and packages may be installed without: every run would compile for seconds.
