@@ -33,6 +33,7 @@ class Sizes:
     api_submits: int
     api_backlog: int
     bookmarks: int
+    approvals: int
     sheet_rows: int
     workbook_rows: int
     provider_seconds: float
@@ -73,6 +74,7 @@ FULL = Sizes(
     api_submits=6_000,
     api_backlog=600_000,
     bookmarks=400,
+    approvals=1000,
     sheet_rows=100_000,
     workbook_rows=100_000,
     provider_seconds=30.0,
@@ -113,6 +115,7 @@ QUICK = Sizes(
     api_submits=3_000,
     api_backlog=250_000,
     bookmarks=150,
+    approvals=60,
     sheet_rows=100_000,
     workbook_rows=20_000,
     provider_seconds=12.0,

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 import asyncpg
 
 from bench.groups import (
+    attachments,
     backlog,
     bookmarks,
     detection,
@@ -36,6 +37,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "snapshot": snapshot.run,
     "service": service.run,
     "bookmarks": bookmarks.run,
+    "attachments": attachments.run,
     "sheets": sheets.run,
     "provider": provider.run,
     "web": web.run,

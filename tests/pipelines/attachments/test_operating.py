@@ -34,6 +34,7 @@ from forebay.pipelines.attachments.settings import AttachmentsSettings
 from forebay.pipelines.attachments.voucher_pdf import VoucherFile, VoucherText, write_pdf
 from forebay.pipelines.attachments.worker_status import DownloadWork
 from forebay.settings import Settings
+from tests.docs._shell import free_port
 from tests.pipelines.attachments._world import World, open_world
 
 
@@ -166,14 +167,13 @@ class Mailbox:
 
 
 async def test_an_alert_by_mail(dsn: str, tmp_path: Path) -> None:
-    box = Mailbox()
+    box, port = Mailbox(), int(free_port())
     controller = Controller(
-        box, hostname="127.0.0.1", port=0, auth_require_tls=False,
+        box, hostname="127.0.0.1", port=port, auth_require_tls=False,
         authenticator=lambda _server, _session, _envelope, _how, data: AuthResult(success=data.password == b"right"),
     )  # fmt: skip
     controller.start()
     try:
-        port = controller.server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
         mail: dict[str, Any] = {
             "smtp_host": "127.0.0.1", "smtp_port": port, "smtp_security": "none", "smtp_user": "me",
             "smtp_password": "right", "alert_from": "forebay@example.org", "alert_to": "ops@example.org",

@@ -6,7 +6,7 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner
@@ -50,7 +50,7 @@ class Answers:
     async def fetch(self, _wanted: Any) -> Any:
         class Answer:
             status = 200
-            headers: dict[str, str] = {}
+            headers: ClassVar[dict[str, str]] = {}
             content = json.dumps(self._answers.pop(0)).encode()
 
         return Answer()
