@@ -28,6 +28,10 @@ ALLOWED = {
     "src/forebay/services/sources/": "messages name settings; `sheet` in a file that declares a source",
     "src/forebay/services/encodings/": "messages name the extra",
     "src/forebay/api/submit/row_files.py": "a media type",
+    "src/forebay/api/files.py": "`attachment` in Content-Disposition",
+    "src/forebay/api/routes/files.py": "the same",
+    "src/forebay/api/routes/owner_export.py": "the same",
+    "src/forebay/storage/store.py": "the same",
     "scripts/demands.py": "titles of the requirements",
     "scripts/web.py": "a contact sheet, and a style sheet",
 }

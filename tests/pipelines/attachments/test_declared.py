@@ -145,7 +145,7 @@ def _wrong(folder: Path, change: Mapping[str, Any]) -> str:
 
 def test_what_is_wrong_is_told_by_file_and_field(tmp_path: Path) -> None:
     head = "declarations of senders are invalid:\nshop.json: "
-    told = {
+    told: dict[str, dict[str, Any]] = {
         "name: lark is the name of another sender": {"name": "lark"},
         "needs either owner or owner_variable": {"owner": ""},
         "FOREBAY_KEY is a setting of forebay and not for senders": {"signing_secrets": ["FOREBAY_KEY"]},

@@ -10,6 +10,7 @@ from collections import deque
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -31,13 +32,13 @@ PLANS: list[tuple[list[str], str]] = [
     (["503", "truncate"], "DOWNLOADED"),
     (["404"], "FAILED"),
     (["401"], "DOWNLOADED"),
-    (["401"] * 6, "FAILED"),
+    (["401", "401"], "FAILED"),
     (["500", "500", "500"], "FAILED"),
     (["truncate", "truncate", "truncate", "500"], "DOWNLOADED"),
 ]
 
 
-async def _texts(conn: asyncpg.Connection[object]) -> str:
+async def _texts(conn: asyncpg.Connection[Any]) -> str:
     """All rows of all tables."""
     tables = await conn.fetch(
         "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'forebay'"
@@ -101,9 +102,8 @@ async def test_no_file_is_lost_or_stored_twice(dsn: str, tmp_path: Path, by_toke
     assert scan_folder(tmp_path, SECRET, KEY, *fake.issued) == []
     events = [each["event"] for each in logs]
     waited = [str(each["error"]) for each in logs if each["event"] == "attachment_waits"]
-    assert not waited or any(
-        each.startswith("the quota of 20 files in 24 hours is used up until ") for each in waited
-    )  # debug lines may be off
+    if by_token:  # there are more files than that
+        assert any(each.startswith("the quota of 20 files in 24 hours is used up until ") for each in waited)
     assert events.count("attachment_downloaded") == list(expected.values()).count("DOWNLOADED")
     assert events.count("attachment_missing") == sum(faults == ["404"] for faults, _ in used)
 
@@ -119,7 +119,7 @@ async def test_a_slow_file_is_cut_off_and_the_others_do_not_wait(dsn: str, tmp_p
         await world.bed.run()
         quick, slow = sorted((await world.detail("S-1"))["allFiles"], key=lambda each: each["name"])
         assert (quick["status"], slow["status"], slow["attempts"]) == ("DOWNLOADED", "PENDING", 1)
-        assert slow["error"].endswith("did not answer within 0.3 s")
+        assert "did not answer within 0." in slow["error"]
         assert slow["nextRetryAt"] is not None
         why = (await world.detail("S-1"))["why"]
         assert why.startswith("1 of 2 files are not downloaded yet; the next try is at ")

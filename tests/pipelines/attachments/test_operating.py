@@ -12,7 +12,7 @@ from email import message_from_bytes
 from pathlib import Path
 from typing import Any
 
-import pypdfium2
+import pypdfium2  # type: ignore[import-untyped]
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
@@ -87,13 +87,13 @@ async def test_failed_files_are_retried(world_of: World) -> None:  # noqa: PLR09
     # What other parts of the service show of it.
     owner_id = await world.conn.fetchval("select id from forebay.owner where name = 'ann'")
     async with await open_pool(world.service.dsn, size=2, name="forebay tests") as pool:
-        found = await suggestions.suggest(world.conn, owner_id, "报销", 5)  # type: ignore[arg-type]
+        found = await suggestions.suggest(world.conn, owner_id, "报销", 5)
         assert [(each.kind, each.title, each.score) for each in found] == [("attachment", "报销 Expenses", 1.0)]
-        parts = owner_export.owner_export(pool.acquire, owner_id)  # type: ignore[arg-type]
+        parts = owner_export.owner_export(pool.acquire, owner_id)
         lines = "".join([text async for text in parts["attachments.jsonl"]]).splitlines()
         assert [json.loads(line)["key"] for line in lines] == ["R-1"]
         assert metrics.METRICS.from_database is not None
-        samples = await metrics.METRICS.from_database(world.conn)  # type: ignore[arg-type]
+        samples = await metrics.METRICS.from_database(world.conn)
         assert Sample(metrics.FILES, 2, ("DOWNLOADED",)) in samples
         assert Sample(metrics.QUOTA_USED, 5, ("cli_tests",)) in samples
         # Nothing is kept longer than it should be.
@@ -170,7 +170,7 @@ async def test_an_alert_by_mail(dsn: str, tmp_path: Path) -> None:
     box, port = Mailbox(), int(free_port())
     controller = Controller(
         box, hostname="127.0.0.1", port=port, auth_require_tls=False,
-        authenticator=lambda _server, _session, _envelope, _how, data: AuthResult(success=data.password == b"right"),
+        authenticator=lambda *given: AuthResult(success=given[-1].password == b"right", handled=False),
     )  # fmt: skip
     controller.start()
     try:
@@ -242,7 +242,7 @@ async def test_what_the_doctor_says(tmp_path: Path) -> None:
         return [(each.level, each.text) for each in await checks.check(settings)]
 
     assert await told() == []
-    lark = {"lark_app_id": "cli_1", "lark_owner": "ann", "lark_encrypt_key": "k"}
+    lark: dict[str, Any] = {"lark_app_id": "cli_1", "lark_owner": "ann", "lark_encrypt_key": "k"}
     missing = "lark cannot be used: FOREBAY_ATTACHMENTS_LARK_APP_SECRET is not set"
     assert await told(**lark) == [("OK", "webhooks of lark"), ("WARN", missing)]
     assert ("WARN", "lark cannot be used: its secret is not set") in await told(**{**lark, "lark_encrypt_key": ""})

@@ -106,6 +106,7 @@ class SenderFiles:
     ) -> None:
         self._source, self._client, self._settings = source, client, settings
         self._bytes = 0
+        self._renewed = set[int]()  # files for which the token was replaced, until they have ended
         self.gate: ProviderGate[Wanted, Downloaded] = gate(self._download)
 
     async def fetch(self, wanted: Wanted) -> Downloaded:
@@ -113,13 +114,17 @@ class SenderFiles:
         return await self.gate.ask(wanted)
 
     async def _download(self, wanted: Wanted) -> Downloaded:
-        """A token that is rejected is replaced once."""
+        """A token that is rejected is replaced once for each file, also if the second request has to wait its turn."""
+        file = wanted.task.id
         try:
             done = await self._attempt(wanted)
         except TokenRejected:
-            if not self._source.renew():
+            if file in self._renewed or not self._source.renew():
+                self._renewed.discard(file)
                 raise
+            self._renewed.add(file)
             done = await self._attempt(wanted._replace(fresh=True))
+        self._renewed.discard(file)
         self._bytes += done.size
         return done
 
