@@ -32,6 +32,11 @@ class Client:
         found: dict[str, str] = await self._ask("POST", path, head, data, 201)
         return found
 
+    async def send(self, path: str, headers: dict[str, str], data: bytes) -> Any:
+        """A POST of this body, with these headers."""
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        return await self._ask("POST", path, f"{head}Content-Length: {len(data)}\r\n", data, 200)
+
     async def get(self, path: str) -> dict[str, Any]:
         found: dict[str, Any] = await self._ask("GET", path, "", b"", 200)
         return found

@@ -34,6 +34,7 @@ class Sizes:
     api_backlog: int
     bookmarks: int
     media_downloads: int
+    approvals: int
     sheet_rows: int
     workbook_rows: int
     provider_seconds: float
@@ -78,6 +79,7 @@ FULL = Sizes(
     api_backlog=600_000,
     bookmarks=400,
     media_downloads=100,
+    approvals=1000,
     sheet_rows=100_000,
     workbook_rows=100_000,
     provider_seconds=30.0,
@@ -122,6 +124,7 @@ QUICK = Sizes(
     api_backlog=250_000,
     bookmarks=150,
     media_downloads=100,
+    approvals=60,
     sheet_rows=100_000,
     workbook_rows=20_000,
     provider_seconds=12.0,

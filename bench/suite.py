@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 import asyncpg
 
 from bench.groups import (
+    attachments,
     backlog,
     bookmarks,
     detection,
@@ -40,6 +41,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "service": service.run,
     "bookmarks": bookmarks.run,
     "media": media.run,
+    "attachments": attachments.run,
     "sheets": sheets.run,
     "provider": provider.run,
     "search": search.run,

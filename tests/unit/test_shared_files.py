@@ -30,6 +30,10 @@ ALLOWED = {
     "src/forebay/api/submit/row_files.py": "a media type",
     "src/forebay/services/browser/": "a kind of resource of pages, and emulated media of style sheets",
     "src/forebay/services/pages/": "whether a page has pictures, sound or video",
+    "src/forebay/api/files.py": "`attachment` in Content-Disposition",
+    "src/forebay/api/routes/files.py": "the same",
+    "src/forebay/api/routes/owner_export.py": "the same",
+    "src/forebay/storage/store.py": "the same",
     "scripts/demands.py": "titles of the requirements",
     "scripts/web.py": "a contact sheet, and a style sheet",
 }
