@@ -30,7 +30,8 @@ async def test_an_article_is_saved_with_its_task(service: Service) -> None:
         assert (article["version"], article["embedding"], article["words"]) == (1, "waiting", 9)
         assert article["excerpt"] == "It raises the level."
         read = (await client.get(f"/api/articles/{article['id']}")).json()
-        assert read["content"].startswith("# What") and read["message"] == "first"
+        assert read["content"].startswith("# What")
+        assert read["message"] == "first"
         again = (await client.get("/api/articles/by-slug/what-a-weir-does")).json()
         assert again["id"] == article["id"]
     item = await service.admin.fetchrow("select input from forebay.item where job_id = $1", int(article["jobId"]))
