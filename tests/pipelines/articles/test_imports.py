@@ -203,7 +203,8 @@ def test_a_protected_or_damaged_entry_is_left_out(tmp_path: Path) -> None:
 def test_html_becomes_markdown() -> None:
     title, text = markdown_of(
         "<head><title> A &amp; B </title><style>p{}</style></head><h2>Head</h2><ul><li>one<li>"
-        "<a href='https://x.org/a'>two</a></ul><p>1 * 2 <em>three</em><br>four <a href='javascript:x'>five</a></p><pre>a  *b*</pre>"
+        "<a href='https://x.org/a'>two</a></ul>"
+        "<p>1 * 2 <em>three</em><br>four <a href='javascript:x'>five</a></p><pre>a  *b*</pre>"
         "<script>evil()</script>"
     )
     assert title == "A & B"

@@ -1,6 +1,6 @@
 """Articles: texts that people write, saved at once and embedded for the search a moment later."""
 
-from forebay.packages import Chore, PipelinePackage
+from forebay.packages import Chore, Command, PipelinePackage
 
 package = PipelinePackage(
     "articles",
@@ -12,6 +12,15 @@ package = PipelinePackage(
         Chore("clear article tasks", "9 * * * *", "chores:clear_tasks"),
         Chore("queue articles", "27 * * * *", "chores:queue_unembedded"),
     ),
+    metrics="metrics:METRICS",
+    commands={"articles": Command("commands", "Write, list, import and embed articles.")},
+    jobs={"articles": "job_hooks:ArticleJobs"},
+    checks=("checks:check",),
+    demo="demo:submit_demo",
+    first_steps={"Write an article": "articles add FILE"},
+    suggestions="suggestions:suggest",
+    owner_export="owner_export:owner_export",
+    features="features:features",
     intake={"article_files": "files:FILES"},
     settings="settings:ArticlesSettings",
     larger_bodies={

@@ -294,3 +294,27 @@ async def import_one(conn: Connection, owner_id: int, new: ArticleValues, embedd
     text = (new.slug, new.title, new.content, new.message, new.excerpt, new.words)
     how = (bool(new.skip_embedding), embedding.priority, embedding.is_queued)
     return str(await fetch_value(conn, load("import_article"), owner_id, *text, *how))
+
+
+# For other parts of the service.
+
+
+async def count_articles(conn: Connection) -> dict[str, int]:
+    """The number of articles by state."""
+    return {row["embedding"]: row["articles"] for row in await fetch(conn, load("count_articles"))}
+
+
+async def suggest(conn: Connection, owner_id: int, text: str, most: int) -> list[asyncpg.Record]:
+    """Articles whose titles begin with a text."""
+    pattern = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    return await fetch(conn, load("suggest_articles"), owner_id, pattern, most)
+
+
+async def export(conn: Connection, owner_id: int, after: int, size: int) -> list[asyncpg.Record]:
+    """Articles with their texts, after this one."""
+    return await fetch(conn, load("export_articles"), owner_id, after, size)
+
+
+async def of_jobs(conn: Connection, job_ids: Sequence[int]) -> list[asyncpg.Record]:
+    """The articles that these jobs are about: job_id, article_id, title."""
+    return await fetch(conn, load("list_articles_of_jobs"), list(job_ids))

@@ -22,6 +22,7 @@ from forebay.pipelines.articles.db import ArticleValues, Embedding
 from forebay.pipelines.articles.files import FILES, ImportOptions
 from forebay.pipelines.articles.reading import FoundText
 from forebay.pipelines.articles.settings import ArticlesSettings
+from forebay.services import embeddings
 from forebay.types import Done
 
 article_files = Pipeline("article_files", ReceivedFile, noun="file", title="Imported articles")
@@ -58,7 +59,8 @@ class ImportedFile(BaseModel):
 async def save(ctx: Context, file: ReceivedFile) -> Done[ImportedFile]:
     """Save the articles of a file. A file name that the owner has already is changed."""
     options = ImportOptions.model_validate(file.options)
-    own = (await ctx.get(resources.settings)).of(ArticlesSettings)
+    settings = await ctx.get(resources.settings)
+    own = settings.of(ArticlesSettings)
     async with (await ctx.get(resources.blobs)).local(file.sha256) as path:
         found = await ctx.call(READ, path, file.name)
     if not found:
@@ -76,7 +78,7 @@ async def save(ctx: Context, file: ReceivedFile) -> Done[ImportedFile]:
                 problems.append(ImportProblem(name=each.name, reason=reason))
                 continue
             values = _values(each, file.name, options)
-            embedding = Embedding(options.embedding_priority, own.enabled)
+            embedding = Embedding(options.embedding_priority, embeddings.is_on(settings))
             counts[await rows.import_one(conn, ctx.owner_id, values, embedding)] += 1
     return Done(ImportedFile(**counts, problems=problems[:_MOST_PROBLEMS]))
 

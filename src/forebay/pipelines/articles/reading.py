@@ -109,8 +109,7 @@ def _read(name: str, data: bytes) -> FoundText:
         if name.lower().endswith((".html", ".htm")):
             title, content = markdown_of(text)
         else:
-            heading = _HEADING.search(text) if not name.lower().endswith(".txt") else None
-            title, content = (heading[1] if heading else ""), text
+            title, content = "" if name.lower().endswith(".txt") else title_of(text), text
     except DataError as error:
         return FoundText(name, problem=str(error))
     return FoundText(name, _one_line(title) or stem, content)
@@ -135,6 +134,12 @@ def _decoded(data: bytes) -> str:
             break
         return text.replace("\r\n", "\n")
     raise DataError("is not text in UTF-8, UTF-16 or Windows-1252")
+
+
+def title_of(markdown: str) -> str:
+    """The first heading of a text; empty if it has none."""
+    heading = _HEADING.search(markdown)
+    return _one_line(heading[1]) if heading else ""
 
 
 def _one_line(text: str) -> str:

@@ -9,6 +9,7 @@ from forebay.errors import InvalidField
 from forebay.pipelines.articles import texts
 from forebay.pipelines.articles.db import ArticleValues, Embedding
 from forebay.pipelines.articles.settings import ArticlesSettings
+from forebay.services import embeddings
 
 if TYPE_CHECKING:
     from forebay.pipelines.articles.models import ArticleChange, NewArticle
@@ -32,7 +33,7 @@ def given_article(body: NewArticle, settings: Settings) -> tuple[ArticleValues, 
         skip_embedding=body.skip_embedding,
         draft=body.draft,
     )
-    return values, Embedding(body.embedding_priority, settings.of(ArticlesSettings).enabled)
+    return values, Embedding(body.embedding_priority, embeddings.is_on(settings))
 
 
 def given_change(body: ArticleChange, settings: Settings) -> tuple[ArticleValues, Embedding]:
@@ -59,8 +60,9 @@ def given_change(body: ArticleChange, settings: Settings) -> tuple[ArticleValues
 def of_edit(priority: str, settings: Settings) -> Embedding:
     """How the task of a changed article is submitted."""
     own = settings.of(ArticlesSettings)
-    delay = timedelta(seconds=own.edit_delay_s) if own.edit_delay_s and priority != "high" else None
-    return Embedding(priority, own.enabled, delay, timedelta(seconds=own.edit_max_wait_s))
+    waits = own.enabled and own.edit_delay_s > 0 and priority != "high"
+    delay = timedelta(seconds=own.edit_delay_s) if waits else None
+    return Embedding(priority, embeddings.is_on(settings), delay, timedelta(seconds=own.edit_max_wait_s))
 
 
 def check_length(content: str, settings: Settings) -> None:

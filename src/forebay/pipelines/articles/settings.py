@@ -18,7 +18,11 @@ class ArticlesSettings(IntakeSettings):
 
     enabled: bool = Field(
         default=True,
-        description="embed articles in the background; false: before the response to the request that saves them",
+        description="embed articles in the background; false: the response to a request that saves one waits until a "
+        "worker has embedded it, and files of articles are rejected",
+    )
+    sync_wait_s: Seconds = Field(
+        default=30.0, description="maximum seconds that a response waits if FOREBAY_ARTICLES_ENABLED is false"
     )
     max_retries: Annotated[int, Field(ge=0, le=100)] = Field(
         default=3, description="retries of a failed embedding: it is tried once more than this"

@@ -31,6 +31,7 @@ from forebay.pipelines.articles.routes.common import (
     IfMatch,
     change,
     conflicts,
+    embedded,
     etag,
     expected_version,
     found_article,
@@ -80,7 +81,7 @@ async def create_article(body: NewArticle, request: Request, response: Response)
             now.made(int(article.job_id))
     log.info("article_created", article=article.id, job=article.job_id, owner=who.owner)
     response.headers["ETag"] = etag(article.version)
-    return shown_to(who, article)
+    return shown_to(who, await embedded(pools, who, article, state.settings))
 
 
 @router.get("")
@@ -125,7 +126,7 @@ async def change_article_by_slug(
     async with pools.own(who) as conn:
         article = await change(conn, await _with_slug(conn, who, slug), body, settings, if_match)
     response.headers["ETag"] = etag(article.version)
-    return shown_to(who, article)
+    return shown_to(who, await embedded(pools, who, article, settings))
 
 
 @router.get("/{article_id}")
@@ -158,7 +159,7 @@ async def change_article(
     async with pools.own(who) as conn:
         article = await change(conn, article_id, body, settings, if_match)
     response.headers["ETag"] = etag(article.version)
-    return shown_to(who, article)
+    return shown_to(who, await embedded(pools, who, article, settings))
 
 
 @router.delete("/{article_id}", responses=STALE)

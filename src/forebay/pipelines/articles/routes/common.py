@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,7 @@ from forebay.errors import ConflictError, NotFoundError
 from forebay.pipelines.articles import db as rows
 from forebay.pipelines.articles.models import Article
 from forebay.pipelines.articles.saving import given_change
+from forebay.pipelines.articles.settings import ArticlesSettings
 from forebay.telemetry.tracing import submitting
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from forebay.api.auth.authentication import Principal
+    from forebay.api.role_pools import RolePools
     from forebay.db.pool import Connection
     from forebay.pipelines.articles.models import ArticleChange
     from forebay.settings import Settings
@@ -58,6 +62,23 @@ async def found_article(conn: Connection, article_id: str) -> asyncpg.Record:
     if row is None:
         raise not_there(article_id)
     return row
+
+
+async def embedded(pools: RolePools, who: Principal, article: Article, settings: Settings) -> Article:
+    """The article once it may be answered: at once, or without background processing when its task has ended."""
+    own = settings.of(ArticlesSettings)
+    if own.enabled:
+        return article
+    end, pause = time.monotonic() + own.sync_wait_s, 0.02
+    while article.embedding == "waiting" and time.monotonic() < end:
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, 0.5)
+        async with pools.own(who) as conn:
+            found = await rows.show(conn, [int(article.id)])
+        if not found:
+            return article  # deleted meanwhile
+        article = Article(**found[0])
+    return article
 
 
 def shown_to(who: Principal, article: Article) -> Article | Reference:

@@ -22,7 +22,7 @@ from forebay.pipelines.articles.models import (
     VersionDifference,
     WholeVersion,
 )
-from forebay.pipelines.articles.routes.common import STALE, IfMatch, change, etag, found_article, shown_to
+from forebay.pipelines.articles.routes.common import STALE, IfMatch, change, embedded, etag, found_article, shown_to
 from forebay.services import differences
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ async def restore_version(
         body = ArticleChange(title=old.title, content=old.content, message=f"Restores version {version}")
         article = await change(conn, article_id, body, settings, if_match)
     response.headers["ETag"] = etag(article.version)
-    return shown_to(who, article)
+    return shown_to(who, await embedded(pools, who, article, settings))
 
 
 async def _found_version(conn: Connection, article_id: str, version: int) -> WholeVersion:

@@ -1,6 +1,6 @@
 -- Adds an article with its first version, and submits its task; both are committed together. `slug` is the file name that the
 -- caller demands, `wanted` the one that is used if nothing is demanded, with a number if it is taken.
--- embeds: whether a task is submitted; without one the article counts as stale until it is embedded otherwise.
+-- embeds: whether a task is submitted; there is none while nothing is embedded.
 create or replace function forebay.create_article(
     owner_id bigint, slug text, wanted text, title text, content text, message text, excerpt text, words int,
     skip_embedding boolean, priority text, embeds boolean, draft text default null, trace text default null, out id bigint
@@ -14,7 +14,7 @@ begin
         insert into forebay.article (owner_id, slug, title, excerpt, words, skip_embedding, embedding)
         values (create_article.owner_id, name, create_article.title, create_article.excerpt, create_article.words,
                 create_article.skip_embedding,
-                case when create_article.skip_embedding then 'off' when embeds then 'waiting' else 'stale' end)
+                case when create_article.skip_embedding then 'off' when embeds then 'waiting' else 'off' end)
         on conflict (owner_id, slug) do nothing returning article.id into id;
         exit when id is not null;
         if create_article.slug is not null then

@@ -33,7 +33,7 @@ begin
             excerpt = coalesce(update_article.excerpt, a.excerpt), words = coalesce(update_article.words, a.words),
             version = known.version, skip_embedding = skips, updated_at = clock_timestamp(),
             embedding = case when skips then 'off' when a.embedded_version = known.version then 'fresh'
-                             when embeds then 'waiting' else 'stale' end,
+                             when embeds then 'waiting' else 'off' end,
             problem = case when is_changed then null else a.problem end
         where a.id = known.id;
     exception when unique_violation then
