@@ -1,5 +1,7 @@
 """Articles through the API: saved with their tasks, changed by versions, shown safely, deleted."""
 
+# demands: S4-56, S4-57
+
 from __future__ import annotations
 
 import asyncio

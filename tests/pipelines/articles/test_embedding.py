@@ -1,6 +1,6 @@
 """The step `embed`: what it embeds, when, and what it leaves alone."""
 
-# demands: S4-01, S4-02, S4-26, S4-54, S4-55, S4-58, S4-59, S4-60, S4-78, S4-84, S4-92, S4-96, S4-98
+# demands: S4-01, S4-02, S4-105, S4-26, S4-54, S4-55, S4-58, S4-59, S4-60, S4-78, S4-84, S4-92, S4-96, S4-98
 
 from __future__ import annotations
 

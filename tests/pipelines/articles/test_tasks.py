@@ -1,7 +1,7 @@
 """The tasks of articles through the API, and what other parts of the service show of articles."""
 
 # demands: S4-08, S4-09, S4-10, S4-11, S4-12, S4-13, S4-14, S4-15, S4-16, S4-17, S4-18, S4-19, S4-20, S4-22, S4-23
-# demands: S4-24, S4-25, S4-45, S4-46, S4-47, S4-48, S4-49, S4-50, S4-51, S4-52, S4-53, S4-107, S4-109, S4-110, S4-112
+# demands: S4-24, S4-25, S4-45, S4-46, S4-47, S4-48, S4-49, S4-50, S4-51, S4-53, S4-107, S4-109, S4-110, S4-112
 # demands: S4-113, S4-127, S4-128, S4-129
 
 from __future__ import annotations
