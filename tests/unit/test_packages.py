@@ -142,7 +142,7 @@ def test_up_says_what_it_goes_on_without(installed: Installed, monkeypatch: pyte
 
 def test_a_package_with_the_name_of_a_part_of_forebay_is_left_out(installed: Installed) -> None:
     installed.add("their_engine", {"__init__.py": manifest("engine"), "sql/migrations/0001_tables.sql": ""})
-    assert [part.name for part in package_parts()] == ["bookmarks", "sheets"]
+    assert [part.name for part in package_parts()] == ["articles", "bookmarks", "sheets"]
     reason = "DefinitionError: their_engine has the name 'engine', which forebay uses itself: rename it"
     assert [failure.reason for failure in failures()] == [reason]
 

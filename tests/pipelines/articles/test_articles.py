@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from forebay.errors import ConfigError
+from forebay.pipelines.articles.rendering import render
 
 if TYPE_CHECKING:
     import httpx
@@ -233,3 +237,10 @@ async def test_a_repeated_request_is_answered_once(service: Service) -> None:
         first = await client.post("/api/articles", json=body, headers=headers)
         second = await client.post("/api/articles", json=body, headers=headers)
         assert first.json()["id"] == second.json()["id"]
+
+
+def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nh3", None)
+    with pytest.raises(ConfigError) as caught:
+        render("text")
+    assert str(caught.value) == 'articles need packages that are not installed: pip install "forebay[articles]"'

@@ -152,7 +152,7 @@ async def test_entries_that_do_harm_are_left_out(importing: Importing) -> None:
     ("name", "data", "reason"),
     [
         ("a.zip", b"PK\x03\x04 broken", "the ZIP file is damaged"),
-        ("b.zip", zipped(**{"picture.png": b"x"}), "the file has no articles"),
+        ("b.zip", zipped(**{"picture.png": b"x"}), "the file has no articles: no Markdown, HTML, text or PDF"),
         ("c.pdf", b"", "the PDF is empty"),
         ("d.txt", b"\xff\xfe\x00", "is not text in UTF-8"),
     ],
