@@ -1524,6 +1524,466 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/articles/drafts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DraftList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/drafts/{key}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Draft"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["DraftContent"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Draft"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/stats": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["QueueStats"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { status?: ("pending" | "processing" | "completed" | "failed")[] | null; article?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["EmbeddingTaskPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/{task_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { task_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["EmbeddingTaskInfo"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/clear": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["ClearRequest"] | null } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Cleared"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/reindex": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["ReindexRequest"] | null } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ReindexJob"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/embed": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["EmbedRequest"] | null } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TaskJob"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/log": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleLog"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { embedding?: ("fresh" | "stale" | "waiting" | "failed" | "off")[] | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticlePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["NewArticle"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/by-slug/{slug}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { slug: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeArticle"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { slug: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ArticleChange"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeArticle"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ArticleChange"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TaskJob"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/html": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleHtml"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; pageSize?: number }; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleVersionPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions/{version}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string; version: number }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeVersion"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/difference": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { before: number; after: number }; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["VersionDifference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions/{version}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string; version: number }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/article-files/uploads": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header: { "Upload-Length": string; "Upload-Metadata"?: string }; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        200: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/article-files/uploads/{upload_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    patch: {
+      parameters: { query?: never; header: { "Upload-Offset": string }; path: { upload_id: string }; cookie?: never };
+      requestBody: { content: { "application/offset+octet-stream": Blob } };
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    trace?: never;
+  };
+  "/api/article-files/sources": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SourceList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/article-files/scan": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["WantedScan"] } };
+      responses: {
+        202: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["BegunScans"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/bookmarks/tags": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -2483,6 +2943,55 @@ export interface components {
       streams: number;
       linkS: number;
     };
+    Article: {
+      id: string;
+      slug: string;
+      title: string;
+      excerpt: string;
+      words: number;
+      version: number;
+      skipEmbedding: boolean;
+      embedding: "fresh" | "stale" | "waiting" | "failed" | "off";
+      embeddingProblem: string | null;
+      embeddedVersion: number | null;
+      embeddedAt: string | null;
+      jobId: string | null;
+      createdAt: string;
+      updatedAt: string;
+    };
+    ArticleChange: {
+      title?: string | null;
+      content?: string | null;
+      slug?: string | null;
+      message?: string | null;
+      skipEmbedding?: boolean | null;
+      embeddingPriority?: "high" | "normal" | "low";
+      version?: number | null;
+      draft?: string | null;
+    };
+    ArticleHtml: {
+      id: string;
+      version: number;
+      html: string;
+    };
+    ArticleLog: {
+      entries: components['schemas']["LogEntry"][];
+    };
+    ArticlePage: {
+      articles: components['schemas']["Article"][];
+      next: string | null;
+    };
+    ArticleVersion: {
+      version: number;
+      title: string;
+      message: string | null;
+      createdAt: string;
+      characters: number;
+    };
+    ArticleVersionPage: {
+      versions: components['schemas']["ArticleVersion"][];
+      next: string | null;
+    };
     Attempt: {
       jobId: string;
       itemId: string;
@@ -2673,6 +3182,12 @@ export interface components {
       itemMs?: number | null;
       value?: number | null;
     };
+    ClearRequest: {
+      olderThanDays?: number | null;
+    };
+    Cleared: {
+      cleared: number;
+    };
     ConcurrencyLimit: {
       limit?: number | null;
       least?: number | null;
@@ -2798,6 +3313,48 @@ export interface components {
       at: string;
       ok: boolean;
       findings: components['schemas']["DoctorFinding"][];
+    };
+    Draft: {
+      key: string;
+      articleId: string | null;
+      baseVersion: number | null;
+      title: string;
+      content: string;
+      updatedAt: string;
+    };
+    DraftContent: {
+      title?: string;
+      content?: string;
+      articleId?: string | null;
+      baseVersion?: number | null;
+    };
+    DraftList: {
+      drafts: components['schemas']["Draft"][];
+    };
+    EmbedRequest: {
+      priority?: "high" | "normal" | "low";
+    };
+    EmbeddingTaskInfo: {
+      id: string;
+      articleId: string;
+      slug: string;
+      operation: "create" | "update" | "delete";
+      priority: "high" | "normal" | "low";
+      status: "pending" | "processing" | "completed" | "failed";
+      attempts: number;
+      maxAttempts: number;
+      createdAt: string;
+      scheduledAt: string;
+      processedAt: string | null;
+      completedAt: string | null;
+      errorMessage: string | null;
+      metadata: unknown;
+      jobId: string;
+      item: number;
+    };
+    EmbeddingTaskPage: {
+      tasks: components['schemas']["EmbeddingTaskInfo"][];
+      next: string | null;
     };
     Export: {
       exportId: string;
@@ -3304,6 +3861,14 @@ export interface components {
       state: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED" | null;
       counters: components['schemas']["Counters"] | null;
     };
+    LogEntry: {
+      at: string;
+      event: "created" | "processing" | "retried" | "completed" | "failed" | "cancelled";
+      jobId: string;
+      item: number;
+      attempt: number | null;
+      reason: string | null;
+    };
     Machine: {
       share?: number | null;
       lagMs?: number | null;
@@ -3329,6 +3894,15 @@ export interface components {
     NamedItems: {
       jobId: string;
       numbers: string;
+    };
+    NewArticle: {
+      title: string;
+      content: string;
+      slug?: string | null;
+      message?: string | null;
+      skipEmbedding?: boolean;
+      embeddingPriority?: "high" | "normal" | "low";
+      draft?: string | null;
     };
     NewBookmark: {
       url: string;
@@ -3490,6 +4064,12 @@ export interface components {
     QueueChanged: {
       changed: boolean;
     };
+    QueueStats: {
+      pending: number;
+      processing: number;
+      completed: number;
+      failed: number;
+    };
     ReadOptions: {
       header?: boolean | null;
       encoding?: string | null;
@@ -3509,6 +4089,14 @@ export interface components {
     RefusedJob: {
       jobId: string;
       reason: string;
+    };
+    ReindexJob: {
+      jobId: string | null;
+      created: boolean;
+      items: number;
+    };
+    ReindexRequest: {
+      priority?: "high" | "normal" | "low";
     };
     Reprocess: {
       scope?: "job" | "items";
@@ -3542,6 +4130,9 @@ export interface components {
     Reread: {
       options?: components['schemas']["ReadOptions"] | null;
       key?: string[];
+    };
+    Retried: {
+      retried: number;
     };
     RetriedItems: {
       jobs: components['schemas']["NamedItems"][];
@@ -3864,6 +4455,9 @@ export interface components {
       tag: string;
       bookmarks: number;
     };
+    TaskJob: {
+      jobId: string;
+    };
     TextPart: {
       text: string;
       found: boolean;
@@ -3912,12 +4506,36 @@ export interface components {
       words: number | null;
       difference: string | null;
     };
+    VersionDifference: {
+      before: components['schemas']["ArticleVersion"];
+      after: components['schemas']["ArticleVersion"];
+      difference: string;
+      isCut: boolean;
+    };
     VersionPage: {
       changes: components['schemas']["Version"][];
       next: string | null;
     };
     WantedScan: {
       source?: string | null;
+    };
+    WholeArticle: {
+      id: string;
+      slug: string;
+      title: string;
+      excerpt: string;
+      words: number;
+      version: number;
+      skipEmbedding: boolean;
+      embedding: "fresh" | "stale" | "waiting" | "failed" | "off";
+      embeddingProblem: string | null;
+      embeddedVersion: number | null;
+      embeddedAt: string | null;
+      jobId: string | null;
+      createdAt: string;
+      updatedAt: string;
+      content: string;
+      message: string | null;
     };
     WholeBookmark: {
       id: string;
@@ -3959,6 +4577,14 @@ export interface components {
       ocr: string | null;
       facts: unknown;
       notes: unknown;
+    };
+    WholeVersion: {
+      version: number;
+      title: string;
+      message: string | null;
+      createdAt: string;
+      characters: number;
+      content: string;
     };
     Why: {
       at: string;
