@@ -1,0 +1,21 @@
+-- Deletes up to max_jobs jobs of articles that ended without a failure before a time, of one owner or of all, with the records of
+-- their tasks; returns the number of tasks. A caller that acts for an owner clears only the tasks of that owner. It runs with the
+-- rights of the owner of the schema, because the API cannot delete jobs.
+create or replace function forebay.clear_embedding_tasks(of_owner bigint, before timestamptz, max_jobs int default 1000) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    whose constant bigint := coalesce(forebay.acting_owner(), of_owner);
+    old bigint[];
+    gone bigint;
+begin
+    old := array(
+        select j.id from forebay.job j join forebay.pipeline p on p.id = j.pipeline_id and p.name = 'articles'
+        where j.finished_at < before and j.state = 'DONE' and (whose is null or j.owner_id = whose)
+        order by j.finished_at limit max_jobs for update of j skip locked);
+    delete from forebay.article_task t where t.job_id = any(old);
+    delete from forebay.item i where i.job_id = any(old);
+    get diagnostics gone = row_count;
+    perform forebay.delete_jobs(old);
+    return gone;
+end $$;
+select forebay.permit_call('clear_embedding_tasks(bigint, timestamptz, int)', 'forebay_api', 'forebay_admin', 'forebay_worker');
