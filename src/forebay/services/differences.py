@@ -35,3 +35,16 @@ def _sentences(text: str) -> Iterator[str]:
         for sentence in _SENTENCE_END.split(line):
             for start in range(0, len(sentence), _LONGEST_LINE):
                 yield sentence[start : start + _LONGEST_LINE]
+
+
+_LONGEST_LINES = 200_000
+
+
+def unified_lines(before: str, after: str, names: tuple[str, str]) -> tuple[str, bool]:
+    """The unified difference of two texts by lines, as of files with these names, and whether it is cut.
+
+    Comparing can take quadratic time: call it with a time limit for untrusted texts.
+    """
+    lines = unified_diff(before.splitlines(), after.splitlines(), *names, lineterm="")
+    text = "\n".join(lines)
+    return text[:_LONGEST_LINES], len(text) > _LONGEST_LINES

@@ -1,0 +1,2 @@
+-- Articles with the columns of lists.
+select s.* from forebay.show_articles($1::bigint[]) s

@@ -1,0 +1,17 @@
+-- Deletes an article with its versions, and submits the task that removes its vectors: the task has no reference to the article's
+-- row, so that it outlives it. Returns the job; null if there is no such article.
+create or replace function forebay.delete_article(
+    article_id bigint, expected int default null, trace text default null
+) returns bigint language plpgsql as $$
+declare
+    known forebay.article;
+begin
+    select a.* into known from forebay.article a where a.id = delete_article.article_id for update;
+    if known.id is null then
+        return null;
+    elsif expected <> known.version then
+        perform forebay.refuse('FB005', 'version', format('the article has version %s now', known.version));
+    end if;
+    delete from forebay.article a where a.id = known.id;
+    return forebay.queue_embedding(known.owner_id, known.id, known.slug, 'delete', 0, trace => delete_article.trace);
+end $$;

@@ -1,0 +1,2 @@
+-- Declares whose the articles are.
+select forebay.own('article'), forebay.own('article_version'), forebay.own('article_draft');
