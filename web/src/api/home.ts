@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import "./bookmarks"; // its events keep the newest bookmarks fresh …
-import "./dead-letters"; // … and these the newest dead letters
+import "./live-bookmarks"; // its events keep the newest bookmarks fresh …
+import "./live-dead-letters"; // … and these the newest dead letters
 import { api, queryClient, type Schema, take } from "./client";
 
 /** What Home asks for besides jobs: small, bounded reads. */

@@ -1,6 +1,8 @@
 /** The parts of the frame that are not needed for the first picture. */
 import "./press";
 
+export { AllPages } from "./all-pages";
+export { DropAnywhere } from "./drop";
 export { Help } from "./help";
 export { Palette } from "./palette";
 export { SignInDialog } from "./sign-in-dialog";
