@@ -1524,6 +1524,228 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/articles/drafts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DraftList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/drafts/{key}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Draft"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["DraftContent"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Draft"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { embedding?: ("fresh" | "stale" | "waiting" | "failed" | "off")[] | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticlePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["NewArticle"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/by-slug/{slug}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { slug: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeArticle"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { slug: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ArticleChange"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeArticle"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ArticleChange"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Deleted"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/html": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleHtml"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; pageSize?: number }; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleVersionPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions/{version}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string; version: number }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeVersion"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/difference": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { before: number; after: number }; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["VersionDifference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions/{version}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string; version: number }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/bookmarks/tags": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -2361,6 +2583,52 @@ export interface components {
       streams: number;
       linkS: number;
     };
+    Article: {
+      id: string;
+      slug: string;
+      title: string;
+      excerpt: string;
+      words: number;
+      version: number;
+      skipEmbedding: boolean;
+      embedding: "fresh" | "stale" | "waiting" | "failed" | "off";
+      embeddingProblem: string | null;
+      embeddedVersion: number | null;
+      embeddedAt: string | null;
+      jobId: string | null;
+      createdAt: string;
+      updatedAt: string;
+    };
+    ArticleChange: {
+      title?: string | null;
+      content?: string | null;
+      slug?: string | null;
+      message?: string | null;
+      skipEmbedding?: boolean | null;
+      embeddingPriority?: "high" | "normal" | "low";
+      version?: number | null;
+      draft?: string | null;
+    };
+    ArticleHtml: {
+      id: string;
+      version: number;
+      html: string;
+    };
+    ArticlePage: {
+      articles: components['schemas']["Article"][];
+      next: string | null;
+    };
+    ArticleVersion: {
+      version: number;
+      title: string;
+      message: string | null;
+      createdAt: string;
+      characters: number;
+    };
+    ArticleVersionPage: {
+      versions: components['schemas']["ArticleVersion"][];
+      next: string | null;
+    };
     Attempt: {
       jobId: string;
       itemId: string;
@@ -2648,6 +2916,9 @@ export interface components {
       searchedTo: string | null;
       complete: boolean;
     };
+    Deleted: {
+      jobId: string;
+    };
     DepthSeries: {
       everyS: number;
       at: string[];
@@ -2676,6 +2947,23 @@ export interface components {
       at: string;
       ok: boolean;
       findings: components['schemas']["DoctorFinding"][];
+    };
+    Draft: {
+      key: string;
+      articleId: string | null;
+      baseVersion: number | null;
+      title: string;
+      content: string;
+      updatedAt: string;
+    };
+    DraftContent: {
+      title?: string;
+      content?: string;
+      articleId?: string | null;
+      baseVersion?: number | null;
+    };
+    DraftList: {
+      drafts: components['schemas']["Draft"][];
     };
     Export: {
       exportId: string;
@@ -3199,6 +3487,15 @@ export interface components {
     NamedItems: {
       jobId: string;
       numbers: string;
+    };
+    NewArticle: {
+      title: string;
+      content: string;
+      slug?: string | null;
+      message?: string | null;
+      skipEmbedding?: boolean;
+      embeddingPriority?: "high" | "normal" | "low";
+      draft?: string | null;
     };
     NewBookmark: {
       url: string;
@@ -3735,12 +4032,36 @@ export interface components {
       words: number | null;
       difference: string | null;
     };
+    VersionDifference: {
+      before: components['schemas']["ArticleVersion"];
+      after: components['schemas']["ArticleVersion"];
+      difference: string;
+      isCut: boolean;
+    };
     VersionPage: {
       changes: components['schemas']["Version"][];
       next: string | null;
     };
     WantedScan: {
       source?: string | null;
+    };
+    WholeArticle: {
+      id: string;
+      slug: string;
+      title: string;
+      excerpt: string;
+      words: number;
+      version: number;
+      skipEmbedding: boolean;
+      embedding: "fresh" | "stale" | "waiting" | "failed" | "off";
+      embeddingProblem: string | null;
+      embeddedVersion: number | null;
+      embeddedAt: string | null;
+      jobId: string | null;
+      createdAt: string;
+      updatedAt: string;
+      content: string;
+      message: string | null;
     };
     WholeBookmark: {
       id: string;
@@ -3782,6 +4103,14 @@ export interface components {
       ocr: string | null;
       facts: unknown;
       notes: unknown;
+    };
+    WholeVersion: {
+      version: number;
+      title: string;
+      message: string | null;
+      createdAt: string;
+      characters: number;
+      content: string;
     };
     Why: {
       at: string;
