@@ -160,6 +160,7 @@ async def _migrate_part(conn: Connection, part: SchemaPart) -> int:
     rows = await conn.fetch("select version from forebay.migration where part = $1", part.name)
     applied = {row["version"] for row in rows}
     pending = [migration for migration in part.migrations if migration.version not in applied]
+    pending = [migration for migration in pending if await _can_apply(conn, migration)]
     for migration in pending:
         if not migration.follows_routines:
             await _retry_while_locked(partial(_apply, conn, migration))
@@ -170,6 +171,14 @@ async def _migrate_part(conn: Connection, part: SchemaPart) -> int:
     if not part.migrations:
         await conn.execute(load("note_routines_only"), part.name)
     return len(pending)
+
+
+async def _can_apply(conn: Connection, migration: Migration) -> bool:
+    """Whether the server has the extension that a migration needs, and this account may create it."""
+    if migration.extension is None or await conn.fetchval(load("may_have_extension"), migration.extension):
+        return True
+    log.info("migration_left_out", part=migration.part, version=migration.version, extension=migration.extension)
+    return False
 
 
 async def _retry_while_locked(call: Callable[[], Awaitable[T]]) -> T:
@@ -252,9 +261,10 @@ async def check(conn: Connection, parts: Sequence[SchemaPart] = (ENGINE,)) -> No
         version, command = versions.get(part.name), _command_for(part)
         if version is None:
             raise SchemaError(f"the database has no schema part {part.name} yet: run `{command}`")
-        if version < part.newest:
+        if version < part.newest_required:
             raise SchemaError(
-                f"the schema part {part.name} has version {version}, this forebay needs {part.newest}: run `{command}`"
+                f"the schema part {part.name} has version {version}, this forebay needs {part.newest_required}: run "
+                f"`{command}`"
             )
         if version > part.newest:
             _refuse_newer(part, await _contracted(conn, part))

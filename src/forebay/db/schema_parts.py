@@ -1,8 +1,8 @@
 """Schema parts: packages that have tables or routines of their own in the schema `forebay`.
 
 A part is a package with `sql/migrations` (NNNN_name.sql, numbered from 0001) and `sql/routines` (functions, views,
-triggers and rights, which are replaced as a whole). The engine is one, and needs no other. The service has four,
-identity, storage, api and intake, and each pipeline package may have one: all these need the engine and those before
+triggers and rights, which are replaced as a whole). The engine is one, and needs no other. The service has five,
+identity, storage, api, intake and search, and each pipeline package may have one: all these need the engine and those before
 them.
 """
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _MIGRATION = re.compile(r"(\d{4})_(\w+)\.sql", re.ASCII)
 _FORMER = re.compile(r"^-- formerly (\d{4})$", re.MULTILINE)
+_EXTENSION = re.compile(r"-- with the extension (\w+)$", re.MULTILINE)
 _CONTRACTS = re.compile(r"^-- contracts$", re.MULTILINE)
 _TABLE = re.compile(
     r"^\s*create (?:unlogged )?(?:table|materialized view|sequence|type|domain) (?:if not exists )?forebay\.(\w+)",
@@ -57,6 +58,12 @@ class Migration:
     @property
     def follows_routines(self) -> bool:
         return self.sql.startswith("-- after the routines")
+
+    @property
+    def extension(self) -> str | None:
+        """The extension of PostgreSQL without which it is left out, until a later migrate finds it."""
+        found = _EXTENSION.match(self.sql)
+        return found[1] if found else None
 
     @property
     def contracts(self) -> bool:
@@ -93,6 +100,11 @@ class SchemaPart:
     @property
     def newest(self) -> int:
         return max((migration.version for migration in self.migrations), default=0)
+
+    @property
+    def newest_required(self) -> int:
+        """Without those that need an extension, which the server may not have."""
+        return max((migration.version for migration in self.migrations if migration.extension is None), default=0)
 
     @property
     def table_names(self) -> frozenset[str]:
@@ -165,7 +177,7 @@ def _short(part: SchemaPart, file: Path) -> str:
 
 
 ENGINE = SchemaPart("engine", "forebay.engine")
-SERVICE = tuple(SchemaPart(name, f"forebay.{name}") for name in ("identity", "storage", "api", "intake"))
+SERVICE = tuple(SchemaPart(name, f"forebay.{name}") for name in ("identity", "storage", "api", "intake", "search"))
 
 
 @cache

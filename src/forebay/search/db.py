@@ -1,0 +1,83 @@
+"""Typed calls for the index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay.db.calls import execute, fetch, fetch_row, fetch_value
+from forebay.db.statements import statements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    import asyncpg
+
+    from forebay.db.pool import Connection, Pool
+
+load = statements("forebay.search")
+
+
+async def put(conn: Connection, values: Sequence[object]) -> asyncpg.Record:
+    row = await fetch_row(conn, load("put_document"), *values)
+    assert row is not None  # noqa: S101 - a function that returns one row
+    return row
+
+
+async def delete(conn: Connection, owner_id: int, kind: str, ref: str) -> bool:
+    return bool(await fetch_value(conn, load("delete_document"), owner_id, kind, ref))
+
+
+async def has_vectors(conn: Connection | Pool) -> bool:
+    return bool(await fetch_value(conn, "select forebay.has_vectors()"))
+
+
+async def read_documents(conn: Connection | Pool, ids: Sequence[int], model_id: int) -> list[asyncpg.Record]:
+    """The documents with these ids, each with the version that the model has."""
+    return await fetch(conn, load("read_documents"), list(ids), model_id)
+
+
+async def read_hashes(conn: Connection | Pool, ids: Sequence[int], model_id: int) -> dict[int, set[bytes]]:
+    """The hashes of the chunks that a model has of documents, by document."""
+    found: dict[int, set[bytes]] = {number: set() for number in ids}
+    for row in await fetch(conn, load("read_hashes"), list(ids), model_id):
+        found[row["document_id"]].add(row["hash"])
+    return found
+
+
+async def note_words(conn: Connection | Pool, ids: Sequence[int]) -> None:
+    await execute(conn, load("note_words"), list(ids))
+
+
+async def open_model(conn: Connection | Pool, name: str, dimensions: int) -> asyncpg.Record:
+    """Find or add a model: `id`, `state`, and whether it is new."""
+    row = await fetch_row(conn, load("open_model"), name, dimensions)
+    assert row is not None  # noqa: S101 - a function that returns one row
+    return row
+
+
+async def list_models(conn: Connection | Pool) -> list[asyncpg.Record]:
+    return await fetch(conn, load("list_models"))
+
+
+async def list_ranges(conn: Connection | Pool, model_id: int, size: int) -> list[tuple[int, int]]:
+    """Ranges of ids with up to `size` documents each that a model does not have in their present version."""
+    return [(row["first"], row["last"]) for row in await fetch(conn, load("list_ranges"), model_id, size)]
+
+
+async def list_missing(conn: Connection | Pool, model_id: int, first: int, last: int) -> list[int]:
+    return [row["id"] for row in await fetch(conn, load("list_missing"), model_id, first, last)]
+
+
+async def index_forgotten(conn: Connection | Pool, model_id: int, before: datetime, most: int) -> int:
+    """Submit jobs for documents that changed before this time and that a model does not have; returns how many."""
+    return int(await fetch_value(conn, load("index_forgotten"), model_id, before, most))
+
+
+async def note_model_job(conn: Connection | Pool, model_id: int, job_id: int) -> None:
+    await execute(conn, load("note_model_job"), model_id, job_id)
+
+
+async def activate_model(conn: Connection | Pool, model_id: int, *, anyway: bool = False) -> int:
+    """Search with this model from now on, unless it lacks documents; returns how many it lacks."""
+    return int(await fetch_value(conn, load("activate_model"), model_id, anyway))

@@ -1,0 +1,114 @@
+"""The model on this machine: all-MiniLM-L6-v2 on onnxruntime.
+
+It runs on a thread of its own, one batch at a time: onnxruntime and the tokenizer release the interpreter, and use all
+processors for one batch. Texts of similar length share a batch, because the shorter ones are padded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from forebay.errors import ConfigError
+from forebay.services.embeddings.model_file import NAME, model_file, weights_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+DIMENSIONS = 384
+MAX_TOKENS = 256
+BATCH_TOKENS = 2048  # of a batch with its padding: larger ones take more memory, and no less time
+_EXTRA = "pip install 'forebay[embeddings]'"
+_PROVIDERS = ("CUDAExecutionProvider", "ROCMExecutionProvider", "CoreMLExecutionProvider")
+
+
+class LocalModel:
+    """The built-in model; `open_local` makes it."""
+
+    name = NAME
+    dimensions = DIMENSIONS
+    max_tokens = MAX_TOKENS
+
+    def __init__(self, session: Any, tokenizer: Any) -> None:
+        self._session, self._tokenizer = session, tokenizer
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+
+    @property
+    def provider(self) -> str:
+        """What computes: CPUExecutionProvider, or that of a GPU."""
+        found: str = self._session.get_providers()[0]
+        return found
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(each.ids) for each in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.embed_now, texts)
+
+    def embed_now(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The same, on the calling thread."""
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        encoded = self._tokenizer.encode_batch(list(texts))
+        ids = [_cut(each.ids) for each in encoded]
+        vectors = np.empty((len(ids), DIMENSIONS), np.float32)
+        for batch in _batches([len(each) for each in ids]):
+            longest = max(len(ids[place]) for place in batch)
+            tokens = np.zeros((len(batch), longest), np.int64)
+            mask = np.zeros((len(batch), longest), np.int32)
+            for row, place in enumerate(batch):
+                tokens[row, : len(ids[place])] = ids[place]
+                mask[row, : len(ids[place])] = 1
+            vectors[batch] = self._session.run(None, {"input_ids": tokens, "attention_mask": mask})[0]
+        return vectors
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)
+
+
+def _cut(ids: list[int]) -> list[int]:
+    """The longest beginning that the model takes, with the token that ends a text."""
+    return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Places of texts, in batches of at most BATCH_TOKENS with the padding; the longest first, so that the memory that
+    is needed is taken once."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda each: -lengths[each]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def open_local(cache: Path, threads: int | None = None) -> LocalModel:
+    """Open the model; blocks for a tenth of a second, or for a second when its file is built first.
+
+    Raises: ConfigError when a package is missing.
+    """
+    try:
+        import onnxruntime as ort  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+        from tokenizers import Tokenizer  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigError(f"the model {NAME} needs {error.name}: {_EXTRA}") from error
+    folder = weights_folder()
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads or len(os.sched_getaffinity(0))
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # a third of the memory, as fast
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # the processors are needed by others
+    options.log_severity_level = 3
+    wanted = [name for name in _PROVIDERS if name in ort.get_available_providers()]
+    session = ort.InferenceSession(str(model_file(cache)), options, providers=[*wanted, "CPUExecutionProvider"])
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return LocalModel(session, tokenizer)
