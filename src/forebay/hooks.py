@@ -9,6 +9,7 @@
     outside_views  OutsideViews  views in other schemas, which a restore keeps
     suggestions    Suggest       what `GET /api/suggest` returns while a user types
     owner_export   OwnerExport   what it adds to `GET /api/me/export`, an owner's archive
+    search         SearchSource  the kinds of documents that it puts into the index of `GET /api/search`
 """
 
 from __future__ import annotations
@@ -96,6 +97,32 @@ class OwnerExport(Protocol):
     of rows, not for all, because the reader of the archive may be slow."""
 
     def __call__(self, connect: Connect, owner_id: int, /) -> Mapping[str, AsyncIterator[str]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchKind:
+    """A kind of documents in the index. `title` names several of them; `path` is the page of one in the web app, where
+    `{ref}` stands for its reference; `media`: the page takes a second to jump to in the query parameter `t`."""
+
+    name: str
+    title: str
+    path: str
+    media: bool = False
+
+
+class SearchBackfill(Protocol):
+    """Puts up to `most` documents that were there before the index into it, those after a position; returns the
+    position after them, None at the end. Each call is a transaction: a call may be repeated."""
+
+    async def __call__(self, conn: Connection, after: str | None, most: int, /) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSource:
+    """The documents of a package: its kinds, and how those are added that were there before the index."""
+
+    kinds: Sequence[SearchKind]
+    backfill: Mapping[str, SearchBackfill] = field(default_factory=dict[str, "SearchBackfill"])  # by kind
 
 
 ChoreFunction: TypeAlias = "Callable[[Context], Awaitable[Any]]"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from forebay.base_settings import PackageSettings
-    from forebay.hooks import Check, Demo, JobHooks, OutsideViews, OwnerExport, Suggest
+    from forebay.hooks import Check, Demo, JobHooks, OutsideViews, OwnerExport, SearchSource, Suggest
     from forebay.intake.target import IntakeTarget
 
 GROUP = "forebay.pipelines"
@@ -100,6 +100,10 @@ class PipelinePackage(NamedTuple):
     """What `GET /api/suggest` offers: a function of the type `forebay.hooks.Suggest`."""
     owner_export: str | None = None
     """What it adds to the archive of an owner: a function of the type `forebay.hooks.OwnerExport`."""
+    search: str | None = None
+    """The documents that it puts into the index: a `forebay.hooks.SearchSource`."""
+    api_lifespan: str | None = None
+    """What it opens with the API and closes after it: an async context manager, a function of the FastAPI app."""
     page_links: Mapping[str, str] = _NONE
     """Titles by the paths of its HTML pages, for the header of every page that is not part of the web app."""
     features: str | None = None
@@ -293,6 +297,16 @@ def suggesters() -> list[Suggest]:
 def owner_exports() -> list[OwnerExport]:
     """Those of all packages that have one."""
     return _objects("owner_export")
+
+
+def search_sources() -> list[SearchSource]:
+    """Those of all packages that have one."""
+    return _objects("search")
+
+
+def api_lifespans() -> list[Any]:
+    """Those of all packages that have one."""
+    return _objects("api_lifespan")
 
 
 def _objects(field: str) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ from forebay.api.routes import (
 )
 from forebay.api.submit.batches import SubmitBatches
 from forebay.engine.processes.limited_calls import open_limited_calls
-from forebay.packages import larger_bodies, leave_out, packages
+from forebay.packages import api_lifespans, larger_bodies, leave_out, packages
 from forebay.telemetry import tracing
 
 if TYPE_CHECKING:
@@ -85,7 +85,10 @@ def create_app(
             app.state.callers, app.state.submits = CallerLookup(pools.identity), SubmitBatches(pools.owners)
             app.state.metrics, app.state.depth_ring = ServiceMetrics(pools, meter), depth_ring
             app.state.overviews, app.state.lane_lists = overviews, LaneLists(pools.watch)
-            yield
+            async with AsyncExitStack() as opened:
+                for opening in api_lifespans():
+                    await opened.enter_async_context(opening(app))
+                yield
 
     app = FastAPI(
         title="forebay",

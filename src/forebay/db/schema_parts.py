@@ -2,8 +2,8 @@
 
 A part is a package with `sql/migrations` (NNNN_name.sql, numbered from 0001) and `sql/routines` (functions, views,
 triggers and rights, which are replaced as a whole). The engine is one, and needs no other. The service has five,
-identity, storage, api, intake and search, and each pipeline package may have one: all these need the engine and those before
-them.
+identity, storage, api, intake and search, and each pipeline package may have one: all these need the engine and those
+before them.
 """
 
 from __future__ import annotations

@@ -81,3 +81,69 @@ async def note_model_job(conn: Connection | Pool, model_id: int, job_id: int) ->
 async def activate_model(conn: Connection | Pool, model_id: int, *, anyway: bool = False) -> int:
     """Search with this model from now on, unless it lacks documents; returns how many it lacks."""
     return int(await fetch_value(conn, load("activate_model"), model_id, anyway))
+
+
+# What searches read: each sees the documents of the owner that the connection acts for.
+
+
+async def find_by_words(conn: Connection, words: str, given: str, most: int, *, some: bool = False) -> list[int]:
+    """Documents with all words, or with some, the best first."""
+    return [row["id"] for row in await fetch(conn, load("find_by_words"), words, some, given, most)]
+
+
+async def find_by_meaning(
+    conn: Connection, model_id: int, vector: Sequence[float], given: str, most: int
+) -> list[asyncpg.Record]:
+    """Documents with the distance and the place of their nearest chunk, the nearest first."""
+    return await fetch(conn, load("find_by_meaning"), model_id, vector, given, most)
+
+
+async def similar_words(conn: Connection, words: Sequence[str]) -> dict[str, str]:
+    """Words that occur, by those of these that do not."""
+    rows = await fetch(conn, load("similar_words"), list(words))
+    return {row["word"]: row["similar_word"] for row in rows}
+
+
+async def find_document(conn: Connection, kind: str, ref: str) -> asyncpg.Record | None:
+    return await fetch_row(conn, load("find_document"), kind, ref)
+
+
+async def document_vector(conn: Connection, document_id: int, model_id: int) -> list[float] | None:
+    found: list[float] | None = await fetch_value(conn, load("document_vector"), document_id, model_id)
+    return found
+
+
+async def show(
+    conn: Connection, ids: Sequence[int], words: str, model_id: int | None, chunks: Sequence[tuple[int, int] | None]
+) -> list[asyncpg.Record]:
+    """What a list of hits shows of documents, in this order."""
+    starts, stops = ([None if each is None else each[side] for each in chunks] for side in (0, 1))
+    return await fetch(conn, load("show_documents"), list(ids), words, model_id, starts, stops)
+
+
+async def count_by_kind(conn: Connection, ids: Sequence[int]) -> dict[str, int]:
+    return {row["kind"]: row["count"] for row in await fetch(conn, load("count_by_kind"), list(ids))}
+
+
+async def list_saved(conn: Connection, owner_id: int) -> list[asyncpg.Record]:
+    return await fetch(conn, load("list_saved"), owner_id)
+
+
+async def save(conn: Connection, owner_id: int, name: str, question: str) -> asyncpg.Record:
+    """Save a search, or replace the one of this name."""
+    row = await fetch_row(conn, load("save_search"), owner_id, name, question)
+    assert row is not None  # noqa: S101 - either inserted or updated
+    return row
+
+
+async def delete_saved(conn: Connection, search_id: int) -> bool:
+    return await fetch_row(conn, load("delete_saved"), search_id) is not None
+
+
+async def set_feed(conn: Connection, search_id: int, token_hash: bytes | None) -> bool:
+    return await fetch_row(conn, load("set_feed"), search_id, token_hash) is not None
+
+
+async def find_feed(conn: Connection, token_hash: bytes) -> asyncpg.Record | None:
+    """The saved search whose feed has a token with this hash."""
+    return await fetch_row(conn, load("find_feed"), token_hash)

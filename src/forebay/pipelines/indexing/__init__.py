@@ -9,5 +9,7 @@ package = PipelinePackage(
     "indexing",
     __name__,
     pipelines=("steps", "reindexing"),
+    routes=("routes.searching", "routes.saved"),
+    api_lifespan="lifespan:query_model",
     chores=(Chore("complete index", "*/10 * * * *", "chores:complete_index"),),
 )

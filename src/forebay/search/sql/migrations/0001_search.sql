@@ -1,6 +1,7 @@
 -- One index over the texts of all pipelines: documents, which of them each model has embedded, words, and saved searches.
 
--- The configuration that texts of a language are searched with; what PostgreSQL has no words for is taken as it is.
+-- The configuration that texts of a language are searched with: English if it is not known; a language that PostgreSQL has no
+-- words for is taken as it is.
 create function forebay.document_config(language text) returns regconfig language sql immutable parallel safe as $$
 select case left(lower(language), 2)
     when 'en' then 'pg_catalog.english'::regconfig when 'de' then 'pg_catalog.german'::regconfig
@@ -9,7 +10,7 @@ select case left(lower(language), 2)
     when 'nl' then 'pg_catalog.dutch'::regconfig when 'ru' then 'pg_catalog.russian'::regconfig
     when 'sv' then 'pg_catalog.swedish'::regconfig when 'da' then 'pg_catalog.danish'::regconfig
     when 'no' then 'pg_catalog.norwegian'::regconfig when 'fi' then 'pg_catalog.finnish'::regconfig
-    else 'pg_catalog.simple'::regconfig end
+    else case when language is null then 'pg_catalog.english'::regconfig else 'pg_catalog.simple'::regconfig end end
 $$;
 
 -- A vector holds a megabyte at most, so the text is cut.
