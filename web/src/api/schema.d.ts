@@ -2156,6 +2156,128 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/search": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { q: string; mode?: "words" | "meaning" | "both"; kind?: string[] | null; tag?: string[] | null; since?: string | null; until?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SearchPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/search/similar": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { ofKind: string; ref: string; kind?: string[] | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SearchHit"][] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/search/saved": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SavedSearch"][] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["NewSavedSearch"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SavedSearch"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/search/saved/{search_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { search_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/search/saved/{search_id}/feed": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { search_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["FeedAddress"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete: {
+      parameters: { query?: never; header?: never; path: { search_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/search/feeds/{token}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { token: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/atom+xml": string } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/sheets": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -3038,6 +3160,9 @@ export interface components {
       share?: number | null;
       spacing?: number | null;
     };
+    FeedAddress: {
+      url: string;
+    };
     FieldSuggestion: {
       field: string;
       column: string;
@@ -3356,6 +3481,11 @@ export interface components {
       settled: number;
       job: components['schemas']["Job"] | components['schemas']["Reference"];
     };
+    KindCount: {
+      kind: string;
+      title: string;
+      count: number;
+    };
     Lane: {
       owner: string;
       jobId: string | null;
@@ -3511,6 +3641,10 @@ export interface components {
     NewPassword: {
       old?: string | null;
       new: string;
+    };
+    NewSavedSearch: {
+      name: string;
+      question: components['schemas']["SearchQuestion"];
     };
     NewSignal: {
       name: string;
@@ -3734,6 +3868,13 @@ export interface components {
       error: number;
       exact: boolean;
     };
+    SavedSearch: {
+      id: string;
+      name: string;
+      question: unknown;
+      hasFeed: boolean;
+      createdAt: string;
+    };
     Schedule: {
       name: string;
       pipeline: string;
@@ -3759,6 +3900,38 @@ export interface components {
     ScheduleRun: {
       jobId: string;
       created: boolean;
+    };
+    SearchHit: {
+      kind: string;
+      ref: string;
+      title: components['schemas']["TextPart"][];
+      snippet: components['schemas']["TextPart"][];
+      path: string | null;
+      url: string | null;
+      tags: string[];
+      language: string | null;
+      writtenAt: string;
+      second: number | null;
+      details: unknown;
+      score: number;
+      byWords: number | null;
+      byMeaning: number | null;
+      isStale: boolean;
+      indexedAt: string | null;
+    };
+    SearchPage: {
+      hits: components['schemas']["SearchHit"][];
+      kinds: components['schemas']["KindCount"][];
+      mode: "words" | "meaning" | "both";
+      corrected: string | null;
+      notes: string[];
+      next: string | null;
+    };
+    SearchQuestion: {
+      q: string;
+      mode?: "words" | "meaning" | "both";
+      kinds?: string[];
+      tags?: string[];
     };
     Series: {
       at: string;
@@ -3987,6 +4160,10 @@ export interface components {
     TagUse: {
       tag: string;
       bookmarks: number;
+    };
+    TextPart: {
+      text: string;
+      found: boolean;
     };
     Tick: {
       time: string;

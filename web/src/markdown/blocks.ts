@@ -153,7 +153,7 @@ function list(lines: Lines, targets: Map<string, string>, depth: number): Block 
     if (!item || item[2]!.at(-1) !== kind || RULE.test(lines.now)) break;
     const { inside, isSpaced } = itemLines(lines, item);
     items.push(blocksOf(inside, targets, depth + 1));
-    const isEnd = lines.isOver || ITEM.exec(lines.now)?.[2]!.at(-1) !== kind;
+    const isEnd = lines.isOver || ITEM.exec(lines.now)?.[2]?.at(-1) !== kind;
     // Blank lines after the last item are not between items.
     if (isSpaced.inside || (isSpaced.after && !isEnd)) isLoose = true;
   }

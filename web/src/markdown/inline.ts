@@ -83,17 +83,16 @@ class Reader {
 
   private step(): void {
     const plain = this.match(PLAIN);
-    if (plain) return this.put(plain[0]);
-    const mark = this.text[this.at]!;
-    if (mark === "\\") return this.escape();
-    if (mark === "`") return this.code();
-    if (mark === "\n") return this.line();
-    if (mark === "*" || mark === "_" || mark === "~") return this.emphasis(mark);
-    if (mark === "[" || (mark === "!" && this.text[this.at + 1] === "[")) return this.bracket(mark);
-    if (mark === "]") return this.close();
-    if (mark === "<" || mark === "&") return this.special();
-    this.at += 1;
-    this.put(mark);
+    const mark = this.text[this.at];
+    if (plain) this.put(plain[0]);
+    else if (mark === "\\") this.escape();
+    else if (mark === "`") this.code();
+    else if (mark === "\n") this.line();
+    else if (mark === "*" || mark === "_" || mark === "~") this.emphasis(mark);
+    else if (mark === "[") this.bracket("[");
+    else if (mark === "!" && this.text[this.at + 1] === "[") this.bracket("![");
+    else if (mark === "]") this.close();
+    else this.special();
   }
 
   private escape(): void {
@@ -120,7 +119,8 @@ class Reader {
     }
     if (end < 0) {
       this.at = begin;
-      return this.put(mark);
+      this.put(mark);
+      return;
     }
     const inside = this.text.slice(begin, end).replaceAll("\n", " ");
     const isPadded = inside.startsWith(" ") && inside.endsWith(" ") && inside.trim() !== "";
@@ -138,23 +138,25 @@ class Reader {
     } else this.put("\n");
   }
 
+  /** An address in angle brackets, a character by its name, or a character. */
   private special(): void {
     const link = this.match(AUTOLINK);
+    const entity = link ? null : this.match(ENTITY);
     if (link) {
       this.top.hasLink = true;
-      return this.put({ t: "link", href: link[1]!, inside: [link[1]!.replace(/^mailto:/i, "")] });
-    }
-    const entity = this.match(ENTITY);
-    if (entity) return this.put(decoded(entity));
-    this.put(this.text[this.at]!);
-    this.at += 1;
+      this.put({ t: "link", href: link[1]!, inside: [link[1]!.replace(/^mailto:/i, "")] });
+    } else if (entity) this.put(decoded(entity));
+    else this.put(this.text[this.at++]!);
   }
 
   private emphasis(mark: "*" | "_" | "~"): void {
     const begin = this.at;
     while (this.text[this.at] === mark) this.at += 1;
     let count = this.at - begin;
-    if (mark === "~" && count !== 2) return this.put(mark.repeat(count));
+    if (mark === "~" && count !== 2) {
+      this.put(mark.repeat(count));
+      return;
+    }
     const [before, after] = [this.text[begin - 1] ?? " ", this.text[this.at] ?? " "];
     const isLeft = !/\s/.test(after) && (!PUNCTUATION.test(after) || /\s/.test(before) || PUNCTUATION.test(before));
     const isRight = !/\s/.test(before) && (!PUNCTUATION.test(before) || /\s/.test(after) || PUNCTUATION.test(after));
@@ -207,8 +209,7 @@ class Reader {
     }
   }
 
-  private bracket(mark: string): void {
-    const kind = mark === "!" ? "![" : "[";
+  private bracket(kind: "[" | "!["): void {
     this.at += kind.length;
     if (this.stack.length < DEEPEST) this.stack.push({ ...opened(kind), at: this.at });
     else this.put(kind);
@@ -218,7 +219,10 @@ class Reader {
     const end = this.at;
     this.at += 1;
     const place = this.stack.findLastIndex((open) => open.mark === "[" || open.mark === "![");
-    if (place < 0) return this.put("]");
+    if (place < 0) {
+      this.put("]");
+      return;
+    }
     this.collapse(place);
     const open = this.stack.pop()!;
     const isPicture = open.mark === "![";

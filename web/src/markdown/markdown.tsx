@@ -95,7 +95,6 @@ function Tight({ blocks, targets }: { blocks: Block[]; targets: Targets }) {
 
 function TableOf({ aligns, head, rows, targets }: Extract<Block, { t: "table" }> & { targets: Targets }) {
   const cell = (Cell: "th" | "td", text: string, index: number) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: columns have no name of their own
     <Cell key={index} scope={Cell === "th" ? "col" : undefined} style={{ textAlign: aligns[index] }}>
       {inline(text, targets)}
     </Cell>
