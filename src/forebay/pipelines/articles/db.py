@@ -7,15 +7,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from forebay.db.calls import fetch, fetch_row, fetch_value
+from forebay.db.pool import translating_errors
 from forebay.db.statements import statements
+from forebay.types import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
     import asyncpg
 
-    from forebay.db.pool import Connection
+    from forebay.db.pool import Connection, Pool
     from forebay.db.role_pool import RolePool
 
 load = statements("forebay.pipelines.articles")
@@ -169,3 +172,118 @@ async def draft(conn: Connection, owner_id: int, key: str) -> asyncpg.Record | N
 
 async def drop_draft(conn: Connection, owner_id: int, key: str) -> bool:
     return await fetch_row(conn, load("drop_draft"), owner_id, key) is not None
+
+
+# What tasks read and write.
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An article whose document is in the index."""
+
+    id: int
+    owner_id: int
+    version: int
+    skips: bool
+    document_id: int
+
+
+async def prepare(pool: Pool, ids: Sequence[int]) -> dict[int, Prepared]:
+    """Those of these articles that exist, by id; documents that are missing are put into the index."""
+    return {
+        row["id"]: Prepared(row["id"], row["owner_id"], row["version"], row["skip_embedding"], row["document_id"])
+        for row in await fetch(pool, load("prepare_articles"), list(ids))
+    }
+
+
+def note_embedded(article_id: int, owner_id: int, document_version: int) -> Statement:
+    """The statement that records that the index has the vectors of this version of the document."""
+    return Statement(load("note_embedded"), (article_id, owner_id, document_version))
+
+
+def note_not_embedded(article_id: int, owner_id: int, state: str, reason: str, task: tuple[int, int]) -> Statement:
+    """The statement that records why an article has no vectors, after this task (job and item) if it is its last."""
+    return Statement(load("note_not_embedded"), (article_id, owner_id, state, reason, *task))
+
+
+def delete_document(article_id: int, owner_id: int) -> Statement:
+    """The statement that removes what the index has of a deleted article."""
+    return Statement(load("delete_article_document"), (owner_id, article_id))
+
+
+# Tasks.
+
+
+async def tasks(
+    conn: Connection, after: tuple[int, int], statuses: Sequence[str] | None, article_id: int | None, size: int
+) -> list[asyncpg.Record]:
+    """The tasks of the acting owner before a job and item, the newest first."""
+    wanted = None if statuses is None else list(statuses)
+    return await fetch(conn, load("list_tasks"), *after, wanted, article_id, size)
+
+
+async def task(conn: Connection, task_id: UUID) -> asyncpg.Record | None:
+    return await fetch_row(conn, load("get_task"), task_id)
+
+
+async def log_of(conn: Connection, article_id: int, size: int) -> list[asyncpg.Record]:
+    """What happened to the tasks of an article of the acting owner, in the order of time."""
+    return await fetch(conn, load("list_log"), article_id, size)
+
+
+async def count_tasks(conn: Connection | Pool, owner_id: int | None) -> asyncpg.Record:
+    """The exact number of tasks by status, of an owner or of all."""
+    row = await fetch_row(conn, load("count_tasks"), owner_id)
+    assert row is not None  # noqa: S101 - the function returns one row
+    return row
+
+
+async def embed_again(conn: Connection, article_id: int, priority: int) -> int | None:
+    """Queue an article; returns the job."""
+    job: int | None = await fetch_value(conn, load("embed_article"), article_id, priority)
+    return job
+
+
+@dataclass(frozen=True, slots=True)
+class Reindex:
+    """The job that embeds all articles of an owner that need it."""
+
+    job_id: int
+    created: bool
+    items: int
+
+
+async def reindex(
+    conn: Connection, owner_id: int, priority: int, actor: str, *, with_failed: bool = True
+) -> Reindex | None:
+    """Queue all articles of an owner that need it as one job; None if there are none."""
+    row = await fetch_row(conn, load("reindex_articles"), owner_id, priority, actor, with_failed)
+    assert row is not None  # noqa: S101 - the function returns one row
+    return None if row["job_id"] is None else Reindex(row["job_id"], row["created"], row["items"])
+
+
+async def unembedded_owners(pool: Pool, after: int, most: int) -> list[int]:
+    """Owners that may have articles to embed, after this one."""
+    return [row["owner_id"] for row in await fetch(pool, load("list_unembedded_owners"), after, most)]
+
+
+async def retry_failed(conn: Connection, owner_id: int | None, actor: str) -> int:
+    """Run the failed tasks of an owner, or of all, again; returns how many."""
+    return int(await fetch_value(conn, load("retry_embeddings"), owner_id, actor))
+
+
+async def clear_completed(conn: Connection, owner_id: int | None, before: datetime, most: int = 1000) -> int:
+    """Delete some completed tasks of an owner, or of all, that ended before this time; returns how many."""
+    return int(await fetch_value(conn, load("clear_tasks"), owner_id, before, most))
+
+
+async def clear_old(pool: Pool, before: datetime, most: int = 1000) -> int:
+    """The same for all owners, with the records of tasks whose jobs are gone."""
+    async with translating_errors(), pool.acquire() as conn, conn.transaction():
+        return await clear_completed(conn, None, before, most) + int(await conn.fetchval(load("tidy_tasks"), most))
+
+
+async def reindex_for(pool: Pool, owner_id: int, priority: int, actor: str) -> Reindex | None:
+    """`reindex` in a transaction of its own, without articles whose tasks failed."""
+    async with translating_errors(), pool.acquire() as conn, conn.transaction():
+        return await reindex(conn, owner_id, priority, actor, with_failed=False)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from forebay.api.models import Id, Model, Next, Strict
+from forebay.api.models import FromJson, Id, Model, Next, Strict
 from forebay.pipelines.articles.texts import SLUG
 
 Embedding = Literal["fresh", "stale", "waiting", "failed", "off"]
@@ -106,8 +106,8 @@ class ArticleHtml(Model):
     html: str
 
 
-class Deleted(Model):
-    """The job that removes the vectors of a deleted article."""
+class TaskJob(Model):
+    """The job of the task."""
 
     job_id: Id
 
@@ -160,3 +160,88 @@ class Draft(Model):
 
 class DraftList(Model):
     drafts: list[Draft]
+
+
+TaskStatus = Literal["pending", "processing", "completed", "failed"]
+
+
+class EmbeddingTaskInfo(Model):
+    """A task that brings the vectors of an article up to date."""
+
+    id: Id = Field(description="a UUID")
+    article_id: Id
+    slug: str
+    operation: Literal["create", "update", "delete"]
+    priority: Priority
+    status: TaskStatus
+    attempts: int
+    max_attempts: int
+    created_at: datetime
+    scheduled_at: datetime = Field(description="when it is tried next, if it has to wait")
+    processed_at: datetime | None = Field(description="when the last attempt began")
+    completed_at: datetime | None
+    error_message: str | None
+    metadata: FromJson = Field(description="what the task returned, or the last error")
+    job_id: Id
+    item: int
+
+
+class EmbeddingTaskPage(Model):
+    tasks: list[EmbeddingTaskInfo]
+    next: Next
+
+
+class QueueStats(Model):
+    """The exact number of tasks by status."""
+
+    pending: int
+    processing: int
+    completed: int
+    failed: int
+
+
+class LogEntry(Model):
+    """Something that happened to a task of an article."""
+
+    at: datetime
+    event: Literal["created", "processing", "retried", "completed", "failed", "cancelled"]
+    job_id: Id
+    item: int
+    attempt: int | None
+    reason: str | None
+
+
+class ArticleLog(Model):
+    entries: list[LogEntry]
+
+
+class EmbedRequest(Strict):
+    priority: Priority = "high"
+
+
+class ReindexRequest(Strict):
+    """How all articles that need it are embedded."""
+
+    priority: Priority = "low"
+
+
+class ReindexJob(Model):
+    """The job whose items are the articles to embed; it can be watched, paused and resumed like any other."""
+
+    job_id: Id | None = Field(description="null: all articles are embedded already")
+    created: bool = Field(description="false: an earlier reindex has not ended")
+    items: int
+
+
+class Retried(Model):
+    retried: int
+
+
+class ClearRequest(Strict):
+    older_than_days: Annotated[float, Field(ge=0, le=3650)] | None = Field(
+        default=None, description="only tasks that ended before; by default FOREBAY_ARTICLES_CLEANUP_RETENTION_DAYS"
+    )
+
+
+class Cleared(Model):
+    cleared: int

@@ -20,9 +20,9 @@ from forebay.pipelines.articles.models import (
     ArticleChange,
     ArticleHtml,
     ArticlePage,
-    Deleted,
     Embedding,
     NewArticle,
+    TaskJob,
     WholeArticle,
 )
 from forebay.pipelines.articles.rendering import render
@@ -162,7 +162,7 @@ async def change_article(
 
 
 @router.delete("/{article_id}", responses=STALE)
-async def delete_article(article_id: Number, who: Writer, pools: RolePoolsDep, if_match: IfMatch = None) -> Deleted:
+async def delete_article(article_id: Number, who: Writer, pools: RolePoolsDep, if_match: IfMatch = None) -> TaskJob:
     """Delete an article with its versions. A task removes its vectors; the search does not show it any more."""
     with submitting("articles") as now, conflicts():
         async with pools.own(who) as conn:
@@ -171,7 +171,7 @@ async def delete_article(article_id: Number, who: Writer, pools: RolePoolsDep, i
                 raise not_there(article_id)
         now.made(job)
     log.info("article_deleted", article=article_id, job=job, owner=who.owner)
-    return Deleted(job_id=str(job))
+    return TaskJob(job_id=str(job))
 
 
 async def _with_slug(conn: Connection, who: Principal, slug: str) -> str:

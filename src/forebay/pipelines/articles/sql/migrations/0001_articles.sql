@@ -49,3 +49,16 @@ create table forebay.article_draft (
     primary key (owner_id, key)
 );
 create index article_drafts on forebay.article_draft (article_id) where article_id is not null;
+
+-- The tasks of articles: which item of which job embeds, or removes, which article. It has no reference to the article's row,
+-- because the task that removes its vectors outlives it. How a task goes is in the tables of the engine: see embedding_tasks.
+create table forebay.article_task (
+    job_id     bigint not null,
+    item       int not null,
+    article_id bigint not null,
+    owner_id   bigint not null,
+    queued_at  timestamptz not null default clock_timestamp(),
+    primary key (job_id, item)
+);
+create index article_task_of on forebay.article_task (article_id, job_id);
+create index article_task_newest on forebay.article_task (owner_id, job_id, item);

@@ -25,6 +25,7 @@ begin
     end loop;
     insert into forebay.article_version (article_id, version, owner_id, title, content, message)
     values (id, 1, create_article.owner_id, create_article.title, create_article.content, create_article.message);
+    perform forebay.put_article_document(id);
     delete from forebay.article_draft d where d.owner_id = create_article.owner_id and d.key = draft;
     if embeds and not create_article.skip_embedding then
         perform forebay.queue_embedding(

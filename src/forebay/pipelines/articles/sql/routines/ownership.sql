@@ -1,2 +1,2 @@
 -- Declares whose the articles are.
-select forebay.own('article'), forebay.own('article_version'), forebay.own('article_draft');
+select forebay.own('article'), forebay.own('article_version'), forebay.own('article_draft'), forebay.own('article_task');

@@ -39,6 +39,11 @@ begin
     exception when unique_violation then
         perform forebay.refuse('FB005', 'slug', format('an article %L already exists', update_article.slug));
     end;
+    if skips and known.embedded_version is not null then  -- its vectors go with its document, which is put anew without them
+        perform forebay.delete_document(known.owner_id, 'article', known.id::text);
+        update forebay.article a set embedded_version = null, embedded_at = null where a.id = known.id;
+    end if;
+    perform forebay.put_article_document(known.id);
     delete from forebay.article_draft d where d.owner_id = known.owner_id and d.key = draft;
     if embeds and not skips and known.embedded_version is distinct from known.version then
         perform forebay.queue_embedding(

@@ -14,6 +14,8 @@ begin
         jsonb_build_object('articleId', article_id, 'slug', slug, 'operation', operation),
         owner, 'article ' || article_id, priority, clock_timestamp() + delay, true,
         jsonb_build_object('articleId', article_id::text), null, case when delay is not null then max_wait end) s;
-    update forebay.article a set job_id = submitted, item = 1 where a.id = article_id;
+    insert into forebay.article_task (job_id, item, article_id, owner_id)
+    values (submitted, 1, queue_embedding.article_id, queue_embedding.owner_id) on conflict do nothing;
+    update forebay.article a set job_id = submitted, item = 1 where a.id = queue_embedding.article_id;
     return submitted;
 end $$;

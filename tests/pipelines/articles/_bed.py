@@ -1,0 +1,129 @@
+"""Articles on a testbed: a small deterministic model, and a worker with a clock that the test controls."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncpg
+import numpy as np
+from numpy.typing import NDArray
+
+from forebay import Context
+from forebay import resources as web
+from forebay.engine.db import registry
+from forebay.engine.declare.resources import Resources, resource
+from forebay.pipelines.articles import db as rows
+from forebay.pipelines.articles.db import ArticleValues, Embedding
+from forebay.pipelines.articles.settings import ArticlesSettings
+from forebay.pipelines.articles.steps import articles
+from forebay.search.models import embedding_model
+from forebay.settings import Settings
+from forebay.testing import Testbed, context, testbed
+
+
+@dataclass
+class TinyModel:
+    """Vectors of words: each word has a direction of its own. `fail` is asked before each call, and may raise."""
+
+    name: str = "tiny"
+    dimensions: int = 16
+    max_tokens: int = 120
+    calls: list[list[str]] = field(default_factory=list[list[str]])
+    fail: Callable[[Sequence[str]], None] | None = None
+    during: Callable[[Sequence[str]], Awaitable[None]] | None = None  # called once, while it works
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.fail is not None:
+            self.fail(texts)
+        if (during := self.during) is not None:
+            self.during = None
+            await during(texts)
+        self.calls.append(list(texts))
+        return np.array([self.vector(text) for text in texts], np.float32).reshape(len(texts), self.dimensions)
+
+    def vector(self, text: str) -> NDArray[np.float32]:
+        made = np.full(self.dimensions, 0.01, np.float32)
+        for word in text.lower().split():
+            made[zlib.crc32(word.encode()) % self.dimensions] += 1
+        normal: NDArray[np.float32] = made / np.linalg.norm(made)
+        return normal
+
+
+@dataclass
+class Bed:
+    """A testbed for articles."""
+
+    bed: Testbed
+    conn: asyncpg.Connection[Any]
+    model: TinyModel
+    dsn: str
+    settings: Settings
+
+    async def owner(self, name: str = "ann") -> int:
+        found: int = await self.conn.fetchval("select forebay.owner_id($1)", name)
+        return found
+
+    async def create(
+        self, title: str, content: str, *, owner: str = "ann", priority: str = "normal", skip: bool = False
+    ) -> int:
+        new = ArticleValues(title, content, wanted="a", excerpt="", words=0, skip_embedding=skip)
+        me, owner_id = await self.conn.fetchval("select current_user"), await self.owner(owner)
+        return int((await rows.create_in(self.conn, me, owner_id, None, new, Embedding(priority)))["id"])
+
+    async def update(self, article: int, content: str, **given: Any) -> int | None:
+        how = Embedding(
+            given.pop("priority", "normal"), delay=given.pop("delay", None), max_wait=given.pop("max_wait", None)
+        )
+        return await rows.update(self.conn, article, None, ArticleValues(None, content, **given), how)
+
+    async def show(self, article: int) -> asyncpg.Record:
+        (row,) = await rows.show(self.conn, [article])
+        return row
+
+    async def state(self, article: int) -> str:
+        return str((await self.show(article))["embedding"])
+
+    async def chunks(self, article: int) -> dict[bytes, tuple[float, ...]]:
+        """The vectors of an article by the hashes of their chunks."""
+        found = await self.conn.fetch(
+            """select c.hash, translate(c.embedding::text, '[]', '{}')::real[] as vector from forebay.search_chunk c
+               join forebay.search_document d on d.id = c.document_id
+               where d.kind = 'article' and d.ref = $1::bigint::text""",
+            article,
+        )
+        return {row["hash"]: tuple(row["vector"]) for row in found}
+
+    def context(self) -> Context:
+        """What chores are called with."""
+        return context(resources={web.database: self.bed.pool, web.settings: self.settings})
+
+    async def counts(self, owner: str = "ann") -> dict[str, int]:
+        return dict(await rows.count_tasks(self.conn, await self.owner(owner)))
+
+
+@asynccontextmanager
+async def embedding(
+    dsn: str, model: TinyModel | None = None, *, own: dict[str, Any] | None = None, **given: Any
+) -> AsyncIterator[Bed]:
+    """A worker for articles on a migrated database."""
+    chosen = model or TinyModel()
+
+    @resource
+    async def tiny(_: Resources) -> AsyncGenerator[TinyModel]:
+        yield chosen
+
+    settings = Settings(**given).including(ArticlesSettings(**(own or {})))
+    conn = await asyncpg.connect(dsn)
+    try:
+        await registry.register(conn, articles.definition())
+        async with testbed(dsn, [articles], migrated=True, resources={embedding_model: tiny}, settings=settings) as bed:
+            yield Bed(bed, conn, chosen, dsn, settings)
+    finally:
+        await conn.close()
