@@ -136,3 +136,51 @@ function refreshIfArticles(client: QueryClient, values: { pipeline: string }[]):
 }
 onLive("item", refreshIfArticles);
 onLive("job", refreshIfArticles);
+
+// The tasks that embed articles.
+
+export type EmbeddingTask = Schema<"EmbeddingTaskInfo">;
+export type TaskStatus = EmbeddingTask["status"];
+
+/** Exact numbers of tasks by status. */
+export const articleStatsQuery = queryOptions({
+  queryKey: ["articles", "stats"],
+  queryFn: ({ signal }) => take(api.GET("/api/articles/stats", { signal })),
+  meta: { live: true },
+});
+
+export function embeddingTasksQuery(status: TaskStatus[] = []) {
+  return infiniteQueryOptions({
+    queryKey: ["articles", "tasks", status],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { ...(status.length > 0 && { status }), ...pageFrom(pageParam) };
+      return take(api.GET("/api/articles/tasks", { params: { query }, signal }));
+    },
+    ...forward,
+    meta: { live: true },
+  });
+}
+
+export async function embedArticle(id: string): Promise<void> {
+  await take(api.POST("/api/articles/{article_id}/embed", { params: { path: { article_id: id } } }));
+  refreshArticles(queryClient);
+}
+
+export async function retryFailedTasks(): Promise<number> {
+  const { retried } = await take(api.POST("/api/articles/tasks/retry"));
+  refreshArticles(queryClient);
+  return retried;
+}
+
+export async function clearCompletedTasks(): Promise<number> {
+  const { cleared } = await take(api.POST("/api/articles/tasks/clear"));
+  refreshArticles(queryClient);
+  return cleared;
+}
+
+export async function reindexArticles(): Promise<Schema<"ReindexJob">> {
+  const made = await take(api.POST("/api/articles/reindex"));
+  refreshArticles(queryClient);
+  void queryClient.invalidateQueries({ queryKey: ["jobs"] });
+  return made;
+}

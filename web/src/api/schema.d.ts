@@ -1574,6 +1574,150 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/articles/stats": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["QueueStats"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { status?: ("pending" | "processing" | "completed" | "failed")[] | null; article?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["EmbeddingTaskPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/{task_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { task_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["EmbeddingTaskInfo"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/clear": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["ClearRequest"] | null } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Cleared"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/reindex": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["ReindexRequest"] | null } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ReindexJob"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/embed": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["EmbedRequest"] | null } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TaskJob"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/log": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleLog"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/articles": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -1647,7 +1791,7 @@ export interface paths {
       parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Deleted"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TaskJob"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -2736,6 +2880,9 @@ export interface components {
       version: number;
       html: string;
     };
+    ArticleLog: {
+      entries: components['schemas']["LogEntry"][];
+    };
     ArticlePage: {
       articles: components['schemas']["Article"][];
       next: string | null;
@@ -2941,6 +3088,12 @@ export interface components {
       itemMs?: number | null;
       value?: number | null;
     };
+    ClearRequest: {
+      olderThanDays?: number | null;
+    };
+    Cleared: {
+      cleared: number;
+    };
     ConcurrencyLimit: {
       limit?: number | null;
       least?: number | null;
@@ -3038,9 +3191,6 @@ export interface components {
       searchedTo: string | null;
       complete: boolean;
     };
-    Deleted: {
-      jobId: string;
-    };
     DepthSeries: {
       everyS: number;
       at: string[];
@@ -3086,6 +3236,31 @@ export interface components {
     };
     DraftList: {
       drafts: components['schemas']["Draft"][];
+    };
+    EmbedRequest: {
+      priority?: "high" | "normal" | "low";
+    };
+    EmbeddingTaskInfo: {
+      id: string;
+      articleId: string;
+      slug: string;
+      operation: "create" | "update" | "delete";
+      priority: "high" | "normal" | "low";
+      status: "pending" | "processing" | "completed" | "failed";
+      attempts: number;
+      maxAttempts: number;
+      createdAt: string;
+      scheduledAt: string;
+      processedAt: string | null;
+      completedAt: string | null;
+      errorMessage: string | null;
+      metadata: unknown;
+      jobId: string;
+      item: number;
+    };
+    EmbeddingTaskPage: {
+      tasks: components['schemas']["EmbeddingTaskInfo"][];
+      next: string | null;
     };
     Export: {
       exportId: string;
@@ -3592,6 +3767,14 @@ export interface components {
       state: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED" | null;
       counters: components['schemas']["Counters"] | null;
     };
+    LogEntry: {
+      at: string;
+      event: "created" | "processing" | "retried" | "completed" | "failed" | "cancelled";
+      jobId: string;
+      item: number;
+      attempt: number | null;
+      reason: string | null;
+    };
     Machine: {
       share?: number | null;
       lagMs?: number | null;
@@ -3787,6 +3970,12 @@ export interface components {
     QueueChanged: {
       changed: boolean;
     };
+    QueueStats: {
+      pending: number;
+      processing: number;
+      completed: number;
+      failed: number;
+    };
     ReadOptions: {
       header?: boolean | null;
       encoding?: string | null;
@@ -3806,6 +3995,14 @@ export interface components {
     RefusedJob: {
       jobId: string;
       reason: string;
+    };
+    ReindexJob: {
+      jobId: string | null;
+      created: boolean;
+      items: number;
+    };
+    ReindexRequest: {
+      priority?: "high" | "normal" | "low";
     };
     Reprocess: {
       scope?: "job" | "items";
@@ -3839,6 +4036,9 @@ export interface components {
     Reread: {
       options?: components['schemas']["ReadOptions"] | null;
       key?: string[];
+    };
+    Retried: {
+      retried: number;
     };
     RetriedItems: {
       jobs: components['schemas']["NamedItems"][];
@@ -4160,6 +4360,9 @@ export interface components {
     TagUse: {
       tag: string;
       bookmarks: number;
+    };
+    TaskJob: {
+      jobId: string;
     };
     TextPart: {
       text: string;

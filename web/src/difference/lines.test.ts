@@ -38,7 +38,8 @@ function longestCommon(one: string[], other: string[]): number {
   let row = new Array<number>(other.length + 1).fill(0);
   for (const line of one) {
     const next = [0];
-    other.forEach((each, at) => next.push(line === each ? row[at]! + 1 : Math.max(row[at + 1]!, next[at]!)));
+    for (const [at, each] of other.entries())
+      next.push(line === each ? row[at]! + 1 : Math.max(row[at + 1]!, next[at]!));
     row = next;
   }
   return row.at(-1)!;

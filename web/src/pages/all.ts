@@ -1,6 +1,7 @@
 // Written by scripts/web_pages.py from the folders of pages: do not edit.
 import * as account from "./account/routes";
 import * as admin from "./admin/routes";
+import * as articles from "./articles/routes";
 import * as bookmarks from "./bookmarks/routes";
 import * as deadLetters from "./dead-letters/routes";
 import type { Folder } from "./folder";
@@ -15,6 +16,7 @@ import * as sheets from "./sheets/routes";
 export const routes = [
   ...account.routes,
   ...admin.routes,
+  ...articles.routes,
   ...bookmarks.routes,
   ...deadLetters.routes,
   ...home.routes,
@@ -29,6 +31,7 @@ export const routes = [
 export const folders: readonly Folder[] = [
   account,
   admin,
+  articles,
   bookmarks,
   deadLetters,
   home,

@@ -1,7 +1,10 @@
 import { Places } from "~/shell/places";
 
-const PLACES = [{ to: "/articles", title: "Articles", isExact: true }];
+const PLACES = [
+  { to: "/articles", title: "Articles", isExact: true },
+  { to: "/articles/embeddings", title: "Embeddings" },
+];
 
 export function ArticlePlaces() {
-  return PLACES.length > 1 ? <Places label="Pages of articles" places={PLACES} /> : null;
+  return <Places label="Pages of articles" places={PLACES} />;
 }

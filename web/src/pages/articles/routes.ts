@@ -19,6 +19,12 @@ export const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/articles/embeddings",
+    validateSearch: search({ status: someOf("pending", "processing", "completed", "failed") }),
+    component: lazyRouteComponent(() => import("./embeddings")),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/articles/$id",
     validateSearch: search({ tab: oneOf("edit", "versions"), version: whole }),
     component: lazyRouteComponent(() => import("./article")),
