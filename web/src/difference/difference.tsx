@@ -7,7 +7,7 @@ export function Difference({ text, label = "Difference" }: { text: string; label
     <pre className={css.difference} tabIndex={0} role="region" aria-label={label}>
       {text.split("\n").map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text
-        <span key={index} data-sign={line[0] === "+" || line[0] === "-" ? line[0] : undefined}>
+        <span key={index} data-sign={/^[-+@]/.exec(line)?.[0]}>
           {`${line}\n`}
         </span>
       ))}

@@ -13,10 +13,16 @@ export const Markdown = memo(function Markdown({ text, language }: MarkdownProps
   const { blocks, targets } = useMemo(() => parse(text), [text]);
   return (
     <article className={css.markdown} lang={language}>
-      <Blocks blocks={blocks} targets={targets} />
+      <Blocks blocks={lifted(blocks)} targets={targets} />
     </article>
   );
 });
+
+/** The highest headings of a text as headings of the first level, whichever they are. */
+function lifted(blocks: Block[]): Block[] {
+  const least = Math.min(...blocks.map((block) => (block.t === "heading" ? block.level : 6)));
+  return blocks.map((block) => (block.t === "heading" ? { ...block, level: block.level - least + 1 } : block));
+}
 
 function Blocks({ blocks, targets }: { blocks: Block[]; targets: Targets }) {
   return blocks.map((block, index) => (

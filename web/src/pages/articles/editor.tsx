@@ -12,6 +12,7 @@ import { ProblemError } from "~/api/problem";
 import { Difference } from "~/difference/difference";
 import { unifiedLines } from "~/difference/lines";
 import { clock, exact } from "~/format";
+import { useIsNarrow } from "~/grid/use-narrow";
 import { Markdown } from "~/markdown/markdown";
 import { useCommands } from "~/shell/commands";
 import { Failed } from "~/shell/failed";
@@ -68,9 +69,9 @@ export function Editor({ draftKey, draft, article, onSaved, onDiscard }: EditorP
     },
   });
   const isEmpty = !values.title.trim();
-  const press = () => !isEmpty && !save.isPending && save.mutate(base);
-  useCommands([{ id: "article-save", title: "Save the article", group: "Article", keys: "mod+s", run: press }]);
   const isBehind = article !== undefined && article.version > base;
+  const press = () => !isEmpty && !isBehind && !save.isPending && save.mutate(base);
+  useCommands([{ id: "article-save", title: "Save the article", group: "Article", keys: "mod+s", run: press }]);
   const problem = save.error instanceof ProblemError ? save.error : undefined;
   const isAtField = Boolean(problem?.at("title") ?? problem?.at("slug") ?? problem?.at("content"));
   return (
@@ -90,9 +91,11 @@ export function Editor({ draftKey, draft, article, onSaved, onDiscard }: EditorP
             Discard the draft
           </Button>
         )}
-        <Button type="submit" look="primary" busy={save.isPending} disabled={isEmpty} shortcut="Ctrl+S">
-          {article ? `Save as version ${exact(article.version + 1)}` : "Save"}
-        </Button>
+        {!isBehind && (
+          <Button type="submit" look="primary" busy={save.isPending} disabled={isEmpty} shortcut="Ctrl+S">
+            {article ? `Save as version ${exact(article.version + 1)}` : "Save"}
+          </Button>
+        )}
       </div>
       {isBehind && (
         <Conflict
@@ -182,23 +185,17 @@ function Panes({ pane, onPane, hasChanges, content, wrong, onContent, changes }:
     const room = from.scrollHeight - from.clientHeight;
     if (to && room > 0) to.scrollTop = (from.scrollTop / room) * (to.scrollHeight - to.clientHeight);
   };
+  const isNarrow = useIsNarrow();
+  const shown = pane === "write" && !isNarrow ? "preview" : pane;
   const button = (key: Pane, label: string) => (
-    <Button
-      look="plain"
-      aria-pressed={pane === key || (key === "preview" && pane === "write")}
-      onClick={() => onPane(key)}
-    >
+    <Button look="plain" aria-pressed={shown === key} onClick={() => onPane(key)}>
       {label}
     </Button>
   );
   return (
     <div className={css.panes} data-pane={pane}>
       <div className={css.paneBar}>
-        <span className={css.onlyNarrow}>
-          <Button look="plain" aria-pressed={pane === "write"} onClick={() => onPane("write")}>
-            Write
-          </Button>
-        </span>
+        {isNarrow && button("write", "Write")}
         <span className={css.count}>{plural(countWords(later), "word")}</span>
         <span className="grow" />
         {button("preview", "Preview")}

@@ -88,7 +88,7 @@ export default function EmbeddingsPage() {
         <Loaded query={query} what="The tasks" loading={<SkeletonRows rows={6} />}>
           {() =>
             tasks.length > 0 ? (
-              <Table label="Tasks" columns={COLUMNS} rows={tasks} rowKey={({ id }) => id} />
+              <Table label="Tasks of articles" columns={COLUMNS} rows={tasks} rowKey={({ id }) => id} />
             ) : query.hasNextPage ? null : (
               <Empty title={status.length > 0 ? "No task matches" : "No tasks yet"}>
                 A task appears here as soon as an article is saved.

@@ -23,12 +23,14 @@ import { EmbeddingPill, STATE_NAMES, STATES } from "./embedding-pill";
 import { ArticlePlaces } from "./places";
 
 const route = getRouteApi("/articles");
+const LOADING = <SkeletonRows rows={8} height={64} />;
 
 export default function ArticlesPage() {
   const { state = [] } = route.useSearch();
   const navigate = useNavigate({ from: "/articles" });
   useTopics("jobs");
   const query = useInfiniteQuery(articlesQuery(state));
+  const drafts = useQuery(draftsQuery);
   const hidden = useStore(deleting);
   const all = query.data?.pages.flatMap((page) => page.articles) ?? [];
   const articles = all.filter(({ id }) => !hidden.has(id));
@@ -52,7 +54,7 @@ export default function ArticlesPage() {
         </>
       }
     >
-      <Drafts />
+      {drafts.data && <Drafts drafts={drafts.data} />}
       <Filters
         chips={
           <Chips
@@ -65,9 +67,11 @@ export default function ArticlesPage() {
           />
         }
       />
-      <Loaded query={query} what="The articles" loading={<SkeletonRows rows={8} height={64} />}>
+      <Loaded query={query} what="The articles" loading={LOADING}>
         {() =>
-          articles.length > 0 ? (
+          drafts.isPending ? (
+            LOADING // what came later would push the list away
+          ) : articles.length > 0 ? (
             <List label="Articles">
               {articles.map((article, index) => (
                 <li key={article.id} {...keys.rowProps(index)} className={css.item}>
@@ -124,8 +128,7 @@ function ArticleLine({ article }: { article: Article }) {
 }
 
 /** What was begun and not saved. */
-function Drafts() {
-  const drafts = useQuery(draftsQuery).data ?? [];
+function Drafts({ drafts }: { drafts: Draft[] }) {
   if (drafts.length === 0) return null;
   const discard = (draft: Draft) =>
     void dropDraft(draft.key).then(

@@ -29,10 +29,10 @@ export function Versions({ article, version = article.version, onVersion }: Vers
   const query = useInfiniteQuery(articleVersionsQuery(article.id));
   const versions = query.data?.pages.flatMap((page) => page.versions) ?? [];
   return (
-    <div className={css.versions}>
-      <div className="stack">
-        <Loaded query={query} what="The versions" loading={<SkeletonRows rows={4} height={56} />}>
-          {() => (
+    <Loaded query={query} what="The versions" loading={<SkeletonRows rows={4} height={56} />}>
+      {() => (
+        <div className={css.versions}>
+          <div className="stack">
             <ol className={css.versionList} aria-label="Versions">
               {versions.map((each) => (
                 <li key={each.version}>
@@ -45,16 +45,16 @@ export function Versions({ article, version = article.version, onVersion }: Vers
                 </li>
               ))}
             </ol>
-          )}
-        </Loaded>
-        <More
-          hasMore={query.hasNextPage}
-          isLoading={query.isFetchingNextPage}
-          onMore={() => void query.fetchNextPage()}
-        />
-      </div>
-      <Compared article={article} version={version} />
-    </div>
+            <More
+              hasMore={query.hasNextPage}
+              isLoading={query.isFetchingNextPage}
+              onMore={() => void query.fetchNextPage()}
+            />
+          </div>
+          <Compared article={article} version={version} />
+        </div>
+      )}
+    </Loaded>
   );
 }
 
