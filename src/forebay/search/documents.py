@@ -42,7 +42,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexing:
+class IndexJob:
     """When the job that indexes a document runs: `delay` after the last change, at most `max_wait` after the first.
 
     `submits` False: no job, because the caller embeds the document itself, with `embedding.embed_documents`.
@@ -63,16 +63,16 @@ class Put:
     changed: bool
 
 
-_USUAL = Indexing()
+_USUAL = IndexJob()
 
 
-async def put_document(conn: Connection, owner_id: int, document: Document, when: Indexing = _USUAL) -> Put:
+async def put_document(conn: Connection, owner_id: int, document: Document, when: IndexJob = _USUAL) -> Put:
     """Add or change a document in the caller's transaction; it is found by its words when that commits."""
     row = await db.put(conn, _values(owner_id, document, when))
     return Put(row["id"], row["version"], row["changed"])
 
 
-def write_document(owner_id: int, document: Document, when: Indexing = _USUAL) -> Statement:
+def write_document(owner_id: int, document: Document, when: IndexJob = _USUAL) -> Statement:
     """The statement that does the same in the transaction that settles a step."""
     return Statement(db.load("put_document"), _values(owner_id, document, when))
 
@@ -87,7 +87,7 @@ def write_deleted(owner_id: int, kind: str, ref: str) -> Statement:
     return Statement(db.load("delete_document"), (owner_id, kind, ref))
 
 
-def _values(owner_id: int, document: Document, when: Indexing) -> tuple[object, ...]:
+def _values(owner_id: int, document: Document, when: IndexJob) -> tuple[object, ...]:
     return (
         owner_id,
         document.kind,

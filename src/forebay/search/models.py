@@ -6,7 +6,6 @@ configured model ──► none in the index yet: active at once
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from forebay.services.embeddings.model import Model
     from forebay.settings import Settings
 
+_NICENESS = 10  # of embedding in a worker: searches and the database go first
 NO_VECTORS = "the database has no extension `vector`, so that documents are found by their words only"
 
 
@@ -41,7 +41,7 @@ class IndexModel:
 async def embedding_model(given: Resources) -> AsyncGenerator[Model]:
     """The configured model; raises ConfigError when it is missing, which parks the step."""
 
-    async with embeddings.open_model(given.settings, lambda: given.get(resources.http)) as model:
+    async with embeddings.open_model(given.settings, lambda: given.get(resources.http), niceness=_NICENESS) as model:
         yield model
 
 
@@ -49,8 +49,8 @@ async def embedding_model(given: Resources) -> AsyncGenerator[Model]:
 async def built_in_model(given: Resources) -> AsyncGenerator[Model]:
     """The model on this machine, while another one is built to replace it."""
     local = given.settings.model_copy(update={"embedding_model": NAME, "embedding_url": ""})
-    async with AsyncExitStack() as stack:
-        yield await stack.enter_async_context(embeddings.open_model(local, lambda: given.get(resources.http)))
+    async with embeddings.open_model(local, lambda: given.get(resources.http), niceness=_NICENESS) as model:
+        yield model
 
 
 async def off(conn: Connection | Pool, settings: Settings) -> str | None:

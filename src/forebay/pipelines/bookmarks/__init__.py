@@ -26,6 +26,7 @@ package = PipelinePackage(
     outside_views="pgmq_views:VIEWS",
     first_steps={"Save a link": "bookmarks add URL"},
     suggestions="suggestions:suggest",
+    search="search:SEARCH",
     owner_export="exports:owner_export",
     page_links={"/save": "Save a link"},
     features="features:features",

@@ -3,13 +3,16 @@
 The package is not called `search`, which is the part of the schema that it works on.
 """
 
-from forebay.packages import Chore, PipelinePackage
+from forebay.packages import Chore, Command, PipelinePackage
 
 package = PipelinePackage(
     "indexing",
     __name__,
     pipelines=("steps", "reindexing"),
     routes=("routes.searching", "routes.saved"),
+    commands={"search": Command("commands", "The models of the search index, and what is in it.")},
+    metrics="metrics:METRICS",
+    checks=("checks:check_search",),
     api_lifespan="lifespan:query_model",
     chores=(Chore("complete index", "*/10 * * * *", "chores:complete_index"),),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from forebay import resources
 from forebay.pipelines.indexing.reindexing import start_reindex
 from forebay.search import db
+from forebay.search.backfill import fill
 from forebay.search.models import off, open_models
 
 if TYPE_CHECKING:
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 
 _FORGOTTEN = timedelta(minutes=10)  # what has waited this long has no job, or one that failed
 _MOST = 5000
+_FILLING_S = 300.0  # of a run, for what was there before the index; the next run continues
 
 
 async def complete_index(ctx: Context) -> int:
     """Submit jobs for documents that are not indexed, and build a model that is configured and not active."""
     pool = await ctx.get(resources.database)
+    await fill(pool, seconds=_FILLING_S)
     if await off(pool, await ctx.get(resources.settings)) is not None:
         return 0
     first, *_ = await open_models(ctx)

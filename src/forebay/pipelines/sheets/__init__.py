@@ -26,5 +26,6 @@ package = PipelinePackage(
     first_steps={"Upload a sheet": "ingest FILE"},
     features="features:features",
     suggestions="suggestions:suggest",
+    search="search:SEARCH",
     owner_export="owner_export:owner_export",
 )

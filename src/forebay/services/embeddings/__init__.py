@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forebay.errors import ConfigError
@@ -62,8 +63,10 @@ def check_model(settings: Settings) -> str:
 
 
 @asynccontextmanager
-async def open_model(settings: Settings, http: Callable[[], Awaitable[Http]]) -> AsyncGenerator[Model]:
-    """The configured model; `http` is called for a service only.
+async def open_model(
+    settings: Settings, http: Callable[[], Awaitable[Http]], *, niceness: int = 0
+) -> AsyncGenerator[Model]:
+    """The configured model; `http` is called for a service only, `niceness` is for a model on this machine.
 
     Raises: ConfigError.
     """
@@ -77,7 +80,8 @@ async def open_model(settings: Settings, http: Callable[[], Awaitable[Http]]) ->
         return
     from forebay.services.embeddings.local import open_local  # noqa: PLC0415 - an extra
 
-    model = await asyncio.to_thread(open_local, settings.data_dir / "models", settings.embedding_threads)
+    opening = partial(open_local, settings.data_dir / "models", settings.embedding_threads, niceness=niceness)
+    model = await asyncio.to_thread(opening)
     try:
         yield model
     finally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,8 @@ class LocalModel:
     dimensions = DIMENSIONS
     max_tokens = MAX_TOKENS
 
-    def __init__(self, session: Any, tokenizer: Any) -> None:
-        self._session, self._tokenizer = session, tokenizer
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+    def __init__(self, thread: ThreadPoolExecutor, session: Any, tokenizer: Any) -> None:
+        self._thread, self._session, self._tokenizer = thread, session, tokenizer
 
     @property
     def provider(self) -> str:
@@ -90,11 +90,26 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def open_local(cache: Path, threads: int | None = None) -> LocalModel:
+def open_local(cache: Path, threads: int | None = None, *, niceness: int = 0) -> LocalModel:
     """Open the model; blocks for a tenth of a second, or for a second when its file is built first.
+
+    Its threads have this niceness: those of a worker leave the processors to searches and to the database.
 
     Raises: ConfigError when a package is missing.
     """
+    thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+    try:
+        session, tokenizer = thread.submit(_open, cache, threads, niceness).result()
+    except BaseException:
+        thread.shutdown()
+        raise
+    return LocalModel(thread, session, tokenizer)
+
+
+def _open(cache: Path, threads: int | None, niceness: int) -> tuple[Any, Any]:
+    if niceness:
+        # Of this thread, and of those that it starts.
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
     try:
         import onnxruntime as ort  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
         from tokenizers import Tokenizer  # noqa: PLC0415
@@ -111,4 +126,4 @@ def open_local(cache: Path, threads: int | None = None) -> LocalModel:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return LocalModel(session, tokenizer)
+    return session, tokenizer

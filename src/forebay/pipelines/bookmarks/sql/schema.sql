@@ -146,6 +146,8 @@ CREATE INDEX bookmark_tags ON forebay.bookmark USING gin (tags);
 CREATE INDEX bookmark_title ON forebay.bookmark USING gin (lower(COALESCE(own_title, title)) public.gin_trgm_ops);
 CREATE INDEX bookmark_trash ON forebay.bookmark USING btree (owner_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE TRIGGER drop_files AFTER DELETE OR UPDATE OF screenshot_id, full_page_id, image_id, favicon_id ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.drop_bookmark_files();
+CREATE TRIGGER forget_indexed AFTER DELETE ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.keep_bookmark_indexed();
+CREATE TRIGGER keep_indexed AFTER UPDATE ON forebay.bookmark FOR EACH ROW WHEN ((((new.crawled_at IS NOT NULL) OR (old.crawled_at IS NOT NULL)) AND (((((((((((new.own_title IS DISTINCT FROM old.own_title) OR (new.title IS DISTINCT FROM old.title)) OR (new.tags IS DISTINCT FROM old.tags)) OR (new.note IS DISTINCT FROM old.note)) OR (new.description IS DISTINCT FROM old.description)) OR (new.body IS DISTINCT FROM old.body)) OR (new.caption IS DISTINCT FROM old.caption)) OR (new.ocr IS DISTINCT FROM old.ocr)) OR (new.language IS DISTINCT FROM old.language)) OR (new.deleted_at IS DISTINCT FROM old.deleted_at)) OR ((new.crawled_at IS NULL) IS DISTINCT FROM (old.crawled_at IS NULL))))) EXECUTE FUNCTION forebay.keep_bookmark_indexed();
 CREATE TRIGGER keep_tags AFTER UPDATE OF tags, archived_at, deleted_at ON forebay.bookmark FOR EACH ROW EXECUTE FUNCTION forebay.keep_bookmark_tags();
 CREATE TRIGGER keep_tags_of_new AFTER INSERT ON forebay.bookmark FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION forebay.keep_bookmark_tags();
 ALTER TABLE ONLY forebay.bookmark

@@ -1,0 +1,2 @@
+-- Whether vectors can be stored.
+select to_regclass('forebay.search_chunk') is not null
