@@ -9,6 +9,7 @@ from forebay.pipelines.articles.steps import articles
 from forebay.pipelines.indexing.steps import index
 from forebay.settings import Settings
 from forebay.testing import testbed
+from tests.cli._run import until
 
 if TYPE_CHECKING:
     from tests.web.conftest import Site
@@ -90,3 +91,9 @@ def library(site: Site) -> dict[str, str]:
     ):
         assert api.put(f"/api/articles/drafts/{key}", json=body).is_success
     return {"article": mills, "cats": cats, "bread": bread}
+
+
+def searchable(site: Site, question: str) -> None:
+    """Wait until the API has opened the model: until then, it searches by words."""
+    api = site.api()
+    until(lambda: api.get("/api/search", params={"q": question}).json()["mode"] == "both", lambda: question)

@@ -11,6 +11,7 @@ import * as ops from "./ops/routes";
 import * as pending from "./pending/routes";
 import * as pipeline from "./pipeline/routes";
 import * as save from "./save/routes";
+import * as search from "./search/routes";
 import * as sheets from "./sheets/routes";
 
 export const routes = [
@@ -25,6 +26,7 @@ export const routes = [
   ...pending.routes,
   ...pipeline.routes,
   ...save.routes,
+  ...search.routes,
   ...sheets.routes,
 ] as const;
 
@@ -40,5 +42,6 @@ export const folders: readonly Folder[] = [
   pending,
   pipeline,
   save,
+  search,
   sheets,
 ];

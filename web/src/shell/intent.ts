@@ -40,7 +40,7 @@ export function intentWords(intent: Intent): string {
     case "job":
       return `Enter opens job ${intent.id}`;
     case "search":
-      return `Enter searches your bookmarks for “${intent.text.length > 40 ? `${intent.text.slice(0, 40)}…` : intent.text}”`;
+      return `Enter searches everything for “${intent.text.length > 40 ? `${intent.text.slice(0, 40)}…` : intent.text}”`;
   }
 }
 

@@ -2,6 +2,7 @@
 import "./press";
 
 export { AllPages } from "./all-pages";
+export { Answers } from "./answers";
 export { DropAnywhere } from "./drop";
 export { Help } from "./help";
 export { Palette } from "./palette";

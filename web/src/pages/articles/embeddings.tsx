@@ -133,16 +133,12 @@ function Again({ failed, completed }: { failed: number; completed: number }) {
         <Button busy={reindex.isPending} onClick={() => reindex.mutate()}>
           Embed all that need it
         </Button>
-        {failed > 0 && (
-          <Button look="primary" busy={retry.isPending} onClick={() => retry.mutate()}>
-            Retry {plural(failed, "failed task")}
-          </Button>
-        )}
-        {completed > 0 && (
-          <Button look="plain" busy={clear.isPending} onClick={() => clear.mutate()}>
-            Clear old tasks
-          </Button>
-        )}
+        <Button disabled={failed === 0} busy={retry.isPending} onClick={() => retry.mutate()}>
+          Retry all failed
+        </Button>
+        <Button look="plain" disabled={completed === 0} busy={clear.isPending} onClick={() => clear.mutate()}>
+          Clear old tasks
+        </Button>
       </div>
       <Failed of={reindex} what="The articles were not queued." />
       <Failed of={retry} what="The failed tasks were not queued." />

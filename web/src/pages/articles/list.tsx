@@ -54,7 +54,6 @@ export default function ArticlesPage() {
         </>
       }
     >
-      {drafts.data && <Drafts drafts={drafts.data} />}
       <Filters
         chips={
           <Chips
@@ -67,11 +66,11 @@ export default function ArticlesPage() {
           />
         }
       />
-      <Loaded query={query} what="The articles" loading={LOADING}>
+      {/* What came later would push the list away. */}
+      {drafts.isPending ? LOADING : <Drafts drafts={drafts.data ?? []} />}
+      <Loaded query={query} what="The articles" loading={drafts.isPending ? null : LOADING}>
         {() =>
-          drafts.isPending ? (
-            LOADING // what came later would push the list away
-          ) : articles.length > 0 ? (
+          drafts.isPending ? null : articles.length > 0 ? (
             <List label="Articles">
               {articles.map((article, index) => (
                 <li key={article.id} {...keys.rowProps(index)} className={css.item}>
