@@ -96,6 +96,14 @@ BARS = (
         None,
         "<=",
     ),
+    Bar("search_recall", "HNSW, recall@10", "exact search", "share", 0.95, 0.98),
+    Bar("search_speed", "HNSW, ten nearest", "exact search", "searches/s", 20.0, 50.0),
+    Bar("search_owner_recall", "recall@10 of an owner with 1 % of the vectors", "exact search", "share", 0.95, 1.0),
+    Bar("search_pipeline", "texts embedded by the pipeline", "the bare model in a loop", "texts/s", 0.9, 1.0),
+    Bar("search_memory", f"{_MEMORY}, embedding, peak", "the most allowed", "MB", 1.0, 0.75, "<="),
+    Bar("search_hybrid_words", "hybrid search, nDCG@10", "words alone", "", 1.0, 1.1),
+    Bar("search_hybrid_meaning", "hybrid search, nDCG@10", "meaning alone", "", 1.0, 1.1),
+    Bar("search_busy_p95", "search while edits are embedded, p95", "the same, idle", "ms", 2.0, 1.5, "<="),
     Bar("memory_flat", f"{_MEMORY}, last quarter of that drain", "second quarter", "MB", 1.1, 1.0, "<="),
 )
 

@@ -42,6 +42,9 @@ class Sizes:
     painted_events: int
     tab_seconds: float
     idle_seconds: float
+    search_vectors: int
+    search_texts: int
+    search_questions: int
 
 
 FULL = Sizes(
@@ -82,6 +85,9 @@ FULL = Sizes(
     painted_events=40,
     tab_seconds=15.0,
     idle_seconds=30.0,
+    search_vectors=100_000,
+    search_texts=5_000,
+    search_questions=200,
 )
 
 QUICK = Sizes(
@@ -122,4 +128,7 @@ QUICK = Sizes(
     painted_events=20,
     tab_seconds=8.0,
     idle_seconds=15.0,
+    search_vectors=10_000,
+    search_texts=1_500,
+    search_questions=100,
 )

@@ -14,6 +14,7 @@ from bench.groups import (
     latency,
     memory,
     provider,
+    search,
     service,
     sharing,
     sheets,
@@ -38,6 +39,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "bookmarks": bookmarks.run,
     "sheets": sheets.run,
     "provider": provider.run,
+    "search": search.run,
     "web": web.run,
     "detection": detection.run,
 }

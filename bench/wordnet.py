@@ -51,7 +51,7 @@ def _synset(line: str, kind: str) -> Synset:
     count = int(fields[3], 16)
     words = tuple(fields[4 + 2 * n].replace("_", " ").partition("(")[0] for n in range(count))
     pointers = fields[5 + 2 * count :]
-    above, below = [], []
+    above, below = list[str](), list[str]()
     for place in range(0, 4 * int(fields[4 + 2 * count]), 4):
         symbol, offset, part = pointers[place : place + 3]
         if part == "n" and symbol in {"@", "~"}:
@@ -86,7 +86,7 @@ def ndcg(found: list[str], grades: dict[str, int], most: int = 10) -> float:
     """The normalised discounted cumulative gain of the first hits."""
 
     def gain(values: list[int]) -> float:
-        return sum((2**value - 1) / log2(place + 2) for place, value in enumerate(values[:most]))
+        return sum(float(2**value - 1) / log2(place + 2) for place, value in enumerate(values[:most]))
 
     best = gain(sorted(grades.values(), reverse=True))
     return gain([grades.get(key, 0) for key in found]) / best if best else 0.0

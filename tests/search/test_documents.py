@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from forebay.db.migrate import check, migrate
+from forebay.db.schema_parts import all_parts
 from forebay.pipelines.indexing.steps import index as index_pipeline
 from forebay.search import db
 from forebay.search.documents import (
@@ -147,3 +149,20 @@ async def test_without_the_extension_documents_are_found_by_words(pg15_dsn: str,
             assert await db.find_by_words(conn, "mill", "{}", 10) != []
             assert await db.find_by_meaning(conn, 1, [0.0], "{}", 10) == []
             assert await db.document_vector(conn, 1, 1) is None
+
+
+async def test_vectors_are_added_when_the_extension_comes_later(dsn: str) -> None:
+    """The database is put into the state that a server without the extension leaves it in: see the test above."""
+    conn = await asyncpg.connect(dsn)
+    try:
+        await conn.execute("drop table forebay.search_chunk; drop extension vector")
+        await conn.execute("delete from forebay.migration where part = 'search' and version = 2")
+        await check(conn, all_parts())
+        assert not await db.has_vectors(conn)
+        assert await migrate(dsn, service=True) == 1
+        assert await db.has_vectors(conn)
+        secured = "select relrowsecurity from pg_class where oid = 'forebay.search_chunk'::regclass"
+        assert await conn.fetchval(secured)
+        assert await migrate(dsn, service=True) == 0
+    finally:
+        await conn.close()

@@ -1,7 +1,5 @@
 """What operators use: the backfill, the commands, the findings of doctor, the metrics; and saved searches."""
 
-# demands: S4-128
-
 from __future__ import annotations
 
 import asyncio

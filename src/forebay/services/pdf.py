@@ -54,18 +54,39 @@ def first_page(path: Path, width: int = 1280) -> PdfFacts:
             pages=pages,
             title=_line(about.get("Title")),
             author=_line(about.get("Author")),
-            text=_text(document, pages),
+            text=_text(document, min(pages, MAX_PAGES_READ), MAX_TEXT),
             image=_webp(image),
             width=image.width,
             height=image.height,
         )
 
 
+class PdfText(BaseModel):
+    """The title and the text of a PDF."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: str | None
+    text: str
+
+
+def read_text(data: bytes, *, max_pages: int = 2000, max_characters: int = 5_000_000) -> PdfText:
+    """The text of a PDF, up to that many pages and characters.
+
+    Raises: DataError when it cannot be read; ConfigError when packages are missing.
+    """
+    if not data:
+        raise DataError("the PDF is empty")
+    with _opened(data) as document:
+        title = _line(document.get_metadata_dict().get("Title"))
+        return PdfText(title=title, text=_text(document, min(len(document), max_pages), max_characters))
+
+
 @contextmanager
-def _opened(path: Path) -> Generator[Any]:
+def _opened(content: Path | bytes) -> Generator[Any]:
     pdfium = _pdfium()
     try:
-        with closing(pdfium.PdfDocument(path)) as document:
+        with closing(pdfium.PdfDocument(content)) as document:
             yield document
     except pdfium.PdfiumError as error:
         reason = str(error)
@@ -86,12 +107,12 @@ def _render(document: Any, width: int) -> Any:
             return bitmap.to_pil().convert("RGB")
 
 
-def _text(document: Any, pages: int) -> str:
+def _text(document: Any, pages: int, most: int) -> str:
     """The text of the first pages; unreadable pages are skipped."""
     pdfium = _pdfium()
     parts: list[str] = []
-    left = MAX_TEXT
-    for number in range(min(pages, MAX_PAGES_READ)):
+    left = most
+    for number in range(pages):
         try:
             with closing(document[number]) as page, closing(page.get_textpage()) as text:
                 parts.append(_plain(text.get_text_range(0, min(text.count_chars(), left))))
@@ -100,7 +121,7 @@ def _text(document: Any, pages: int) -> str:
         left -= len(parts[-1])
         if left <= 0:
             break
-    return "\n\n".join(part for part in parts if part)[:MAX_TEXT]
+    return "\n\n".join(part for part in parts if part)[:most]
 
 
 def _plain(text: str) -> str:

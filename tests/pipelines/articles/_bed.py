@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +18,7 @@ from forebay import Context
 from forebay import resources as web
 from forebay.engine.db import registry
 from forebay.engine.declare.resources import Resources, resource
+from forebay.errors import TransientError
 from forebay.pipelines.articles import db as rows
 from forebay.pipelines.articles.db import ArticleValues, Embedding
 from forebay.pipelines.articles.settings import ArticlesSettings
@@ -34,17 +37,25 @@ class TinyModel:
     max_tokens: int = 120
     calls: list[list[str]] = field(default_factory=list[list[str]])
     fail: Callable[[Sequence[str]], None] | None = None
+    at_once: int = 0
+    most_at_once: int = 0
     during: Callable[[Sequence[str]], Awaitable[None]] | None = None  # called once, while it works
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) for text in texts]
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if self.fail is not None:
-            self.fail(texts)
-        if (during := self.during) is not None:
-            self.during = None
-            await during(texts)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            await asyncio.sleep(0)
+            if (during := self.during) is not None:
+                self.during = None
+                await during(texts)
+            if self.fail is not None:
+                self.fail(texts)
+        finally:
+            self.at_once -= 1
         self.calls.append(list(texts))
         return np.array([self.vector(text) for text in texts], np.float32).reshape(len(texts), self.dimensions)
 
@@ -127,3 +138,62 @@ async def embedding(
             yield Bed(bed, conn, chosen, dsn, settings)
     finally:
         await conn.close()
+
+
+@contextmanager
+def failing(model: TinyModel, when: Callable[[Sequence[str]], bool]) -> Iterator[None]:
+    """Calls of the model fail for which this is true."""
+
+    def fail(texts: Sequence[str]) -> None:
+        if when(texts):
+            raise TransientError("the service does not answer")
+
+    model.fail = fail
+    try:
+        yield
+    finally:
+        model.fail = None
+
+
+async def lose_worker(bed: Bed, owner: str, most: int) -> int:
+    """A worker claims up to this many tasks of an owner and is never seen again; returns how many it has claimed."""
+    async with bed.conn.transaction():
+        step = await bed.conn.fetchval(
+            "select s.id from forebay.step s join forebay.pipeline p on p.id = s.pipeline_id where p.name = 'articles'"
+        )
+        owner_id = await bed.owner(owner)
+        lanes = [
+            row["id"]
+            for row in await bed.conn.fetch(
+                "select id from forebay.lane where owner_id = $1 and limit_name = ''", owner_id
+            )
+        ]
+        if not lanes or not most:
+            return 0
+        worker = await bed.conn.fetchval(
+            "insert into forebay.worker (name, started_at, seen_at) values ('lost', now(), now()) returning id"
+        )
+        steps = [step] * len(lanes)
+        await bed.conn.execute("select forebay.lock_order($1, $2)", steps, lanes)
+        taken = await bed.conn.fetch("select * from forebay.take_unordered($1, $2, 100, false)", steps, lanes)
+        columns = [
+            [row[name] for row in taken] for name in ("step_id", "lane_id", "job_id", "n", "attempt", "owner_id")
+        ]
+        keys = [str(json.loads(row["input"])["articleId"]) if row["input"] else None for row in taken]
+        ended = [row["input"] is None for row in taken]
+        ready = await bed.conn.fetch(
+            "select * from forebay.order_tasks($1, $2, $3, $4, $5, $6, $7, $8)", *columns, keys, ended
+        )
+        if not ready:
+            return 0
+        places = [row["lane_id"] for row in ready]
+        claimed = await bed.conn.fetch(
+            "select ns from forebay.claim_tasks($1, $2, $3, $4, $5, $6, '{}', 60)",
+            worker,
+            [step] * len(places),
+            places,
+            [0] * len(places),
+            [most] + [0] * (len(places) - 1),
+            [1000] * len(places),
+        )
+        return sum(len(row["ns"]) for row in claimed)

@@ -14,7 +14,7 @@ import pytest_asyncio
 from forebay.errors import ConfigError, DataError, ResourceError, TransientError
 from forebay.pipelines.articles import chores
 from forebay.pipelines.articles import db as rows
-from tests.pipelines.articles._bed import Bed, TinyModel, embedding
+from tests.pipelines.articles._bed import Bed, TinyModel, embedding, failing
 
 if TYPE_CHECKING:
     from tests.conftest import NewDatabase
@@ -273,6 +273,20 @@ async def test_a_machine_at_its_limit_costs_no_attempt(new_database: NewDatabase
             article = await bed.create("T", "x")
             await bed.bed.finish()
             assert await bed.state(article) == "fresh"
+
+
+async def test_retries_come_after_one_two_and_four_seconds(new_database: NewDatabase) -> None:
+    with new_database() as dsn:
+        async with embedding(dsn) as bed:
+            with failing(bed.model, lambda _: True):
+                await bed.create("T", "x")
+                delays: list[float] = []
+                await bed.bed.run()
+                while (due := await bed.bed.next_due()) is not None:
+                    delays.append(round((due - bed.bed.clock.now()).total_seconds()))
+                    bed.bed.clock.advance(delays[-1] + 0.1)
+                    await bed.bed.run()
+            assert delays == [1, 2, 4]
 
 
 async def test_without_a_model_articles_are_found_by_their_words(new_database: NewDatabase) -> None:

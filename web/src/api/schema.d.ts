@@ -1890,6 +1890,100 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/article-files/uploads": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header: { "Upload-Length": string; "Upload-Metadata"?: string }; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        200: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/article-files/uploads/{upload_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    patch: {
+      parameters: { query?: never; header: { "Upload-Offset": string }; path: { upload_id: string }; cookie?: never };
+      requestBody: { content: { "application/offset+octet-stream": Blob } };
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    trace?: never;
+  };
+  "/api/article-files/sources": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SourceList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/article-files/scan": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["WantedScan"] } };
+      responses: {
+        202: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["BegunScans"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/bookmarks/tags": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {

@@ -5,13 +5,14 @@ from forebay.packages import Chore, PipelinePackage
 package = PipelinePackage(
     "articles",
     __name__,
-    pipelines=("steps",),
+    pipelines=("steps", "imports"),
     # Paths with names come first: `/{article_id}` would match them.
     routes=("routes.drafts", "routes.tasks", "routes.articles", "routes.versions"),
     chores=(
         Chore("clear article tasks", "9 * * * *", "chores:clear_tasks"),
         Chore("queue articles", "27 * * * *", "chores:queue_unembedded"),
     ),
+    intake={"article_files": "files:FILES"},
     settings="settings:ArticlesSettings",
     larger_bodies={
         "POST /api/articles": "body",

@@ -287,3 +287,10 @@ async def reindex_for(pool: Pool, owner_id: int, priority: int, actor: str) -> R
     """`reindex` in a transaction of its own, without articles whose tasks failed."""
     async with translating_errors(), pool.acquire() as conn, conn.transaction():
         return await reindex(conn, owner_id, priority, actor, with_failed=False)
+
+
+async def import_one(conn: Connection, owner_id: int, new: ArticleValues, embedding: Embedding) -> str:
+    """Save an article of a file; returns created, updated or unchanged."""
+    text = (new.slug, new.title, new.content, new.message, new.excerpt, new.words)
+    how = (bool(new.skip_embedding), embedding.priority, embedding.is_queued)
+    return str(await fetch_value(conn, load("import_article"), owner_id, *text, *how))

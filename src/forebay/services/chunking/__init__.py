@@ -64,7 +64,7 @@ def chunk_text(text: str, count: CountTokens, *, budget: int, overlap: int = 0, 
 
 def _pieces(text: str, count: CountTokens, budget: int) -> list[_Piece]:
     spans = list(_sentences(text))
-    tokens = count([text[start:stop] for start, stop, _ in spans]) if spans else []
+    tokens: Sequence[int] = count([text[start:stop] for start, stop, _ in spans]) if spans else ()
     pieces: list[_Piece] = []
     for (start, stop, begins), size in zip(spans, tokens, strict=True):
         if size <= budget:

@@ -10,6 +10,7 @@ import asyncio
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import ConfigError
@@ -111,7 +112,7 @@ def _open(cache: Path, threads: int | None, niceness: int) -> tuple[Any, Any]:
         # Of this thread, and of those that it starts.
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
     try:
-        import onnxruntime as ort  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+        ort: Any = import_module("onnxruntime")  # an extra, without types
         from tokenizers import Tokenizer  # noqa: PLC0415
     except ImportError as error:
         raise ConfigError(f"the model {NAME} needs {error.name}: {_EXTRA}") from error

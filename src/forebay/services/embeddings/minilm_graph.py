@@ -113,7 +113,7 @@ class _Builder:
             value,
             graph.constant(f"{name}.w", whole),
             graph.constant(f"{name}.scale", scale),
-            graph.constant(f"{name}.zero", np.zeros(scale.shape, np.int8)),
+            graph.constant(f"{name}.zero", np.zeros(len(scale), np.int8)),
             graph.constant(f"{name}.b", bias),
         ]
         return graph.node("DynamicQuantizeMatMul", inputs, domain=_MICROSOFT)
