@@ -158,6 +158,9 @@ async def test_an_idle_worker_polls_rarely_until_a_wake_up_comes(monkeypatch: py
     arrives[0] = False
     assert polling._longest() == 10
     arrives[0] = True
+    book.keys[1] = SimpleNamespace(next_look=lambda: 7.0)  # a task waits for a key of a limit
+    assert polling._longest() == 10
+    book.keys.clear()
     lanes.wake(1)
     assert polling._longest() == 10
 

@@ -138,3 +138,27 @@ async def test_pending_pages_of_all_jobs(db: Db, long_job: int) -> None:
     assert seen == [(long_job, 59_999), (long_job, 60_000), *((job, n) for job in others for n in (1, 2, 3))]
     ann = await db.one("select id from forebay.owner where name = 'bob'")
     assert await db.one("select job_ids from forebay.find_pending($1, 0, 0, '{PENDING}', 9)", ann) == [others[0]] * 3
+
+
+async def test_a_page_of_items_of_all_jobs_reads_a_bounded_number_of_them(db: Db) -> None:
+    await db.register(step("a"))
+    jobs = [await db.submit(3000) for _ in range(12)]
+    await db.execute(
+        "update forebay.item set updated_at = case when job_id = $1 and n = 7 then '2002-01-01'"
+        " else '2000-01-01'::timestamptz end",
+        jobs[-1],
+    )
+    found: list[tuple[int, int]] = []
+    job: int | None = 0
+    pages, n = 0, 0
+    while job is not None and pages < 9:
+        answer = await db.row(
+            "select * from forebay.find_pending(null, $1, $2, $3::forebay.item_status[], 100, since => '2001-01-01')",
+            job,
+            n,
+            OPEN,
+        )
+        found += zip(answer["job_ids"], answer["ns"], strict=True)
+        job, n = answer["next_job"], answer["next_n"]
+        pages += 1
+    assert (found, pages) == ([(jobs[-1], 7)], 2)

@@ -85,6 +85,27 @@ def test_the_graph_has_the_numbers_of_the_database(site: Site) -> None:
     expect(items.get_by_role("row")).to_have_count(4)
 
 
+_ESCAPE_TWICE = """
+for (const _ of [1, 2]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }))
+"""
+
+
+def test_what_is_closed_leaves_one_step_of_the_history_however_it_was_opened(site: Site) -> None:
+    job = waiting_job(site)["job"]
+    page = site.person().open("/jobs")
+    page.get_by_role("link", name=re.compile(f"job {job}", re.IGNORECASE)).first.click()
+    page.get_by_role("tab", name="Items").click()
+    panel = page.get_by_role("complementary").get_by_role("region", name=f"Item 2 of job {job}")
+    for close in (lambda: page.keyboard.press("Escape"), lambda: page.evaluate(_ESCAPE_TWICE)):
+        page.get_by_role("link", name="Why does item 2 wait?").click()
+        expect(panel).to_be_visible()
+        close()
+        expect(panel).to_have_count(0)
+        expect(page).to_have_url(re.compile(rf"/jobs/{job}\?tab=items$"))
+    page.go_back()
+    expect(page).to_have_url(re.compile("/jobs$"))
+
+
 def test_every_wait_has_its_reason_and_the_button_that_helps(site: Site) -> None:
     job = waiting_job(site)["job"]
     root = site.person("root")

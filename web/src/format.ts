@@ -91,6 +91,28 @@ export function clock(time: Date): string {
   return time.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
 }
 
+/** The begin of a day (as `2026-05-17`) where clocks are shown, or of a later one. */
+export function startOfDay(day: string, later = 0): Date {
+  const asUtc = Date.parse(day) + later * 86_400_000; // a day without a time is one of UTC
+  return new Date(asUtc - zoneOffset(asUtc - zoneOffset(asUtc))); // twice: the clock may change near midnight
+}
+
+/** The day of a time, as `2026-05-17`, where clocks are shown. */
+export function dayOf(time: Date): string {
+  return time.toLocaleDateString("sv", { timeZone });
+}
+
+/** Thursday, November 12. */
+export function weekday(time: Date): string {
+  return time.toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long", timeZone });
+}
+
+/** How many milliseconds clocks are ahead of UTC at a time. */
+function zoneOffset(time: number): number {
+  const said = new Date(time).toLocaleString("sv", { timeZone }); // as 2026-05-17 14:02:00
+  return Date.parse(`${said.replace(" ", "T")}Z`) - Math.floor(time / 1000) * 1000;
+}
+
 /** The host of a URL without www, or the text itself. */
 export function host(url: string): string {
   try {

@@ -41,16 +41,21 @@ export function retryMatching({ userId, ...filter }: LetterFilter, dryRun = fals
   return take(api.POST("/api/dead-letters/reprocess", { body }));
 }
 
+interface RetryOptions {
+  userId?: string | undefined;
+  /** It may be sent when the page is left. */
+  outlivesPage?: boolean;
+}
+
 /** Run the items of these letters again. */
-export function retryLetters(letters: DeadLetter[], userId?: string): Promise<Reprocessed> {
+export function retryLetters(letters: DeadLetter[], { userId, outlivesPage }: RetryOptions): Promise<Reprocessed> {
   const byJob = Map.groupBy(letters, (letter) => letter.jobId);
   const items = [...byJob].map(([jobId, own]) => ({
     jobId,
     numbers: [...new Set(own.map((letter) => letter.itemId))].join(","),
   }));
-  return take(
-    api.POST("/api/dead-letters/reprocess", { body: { items, ...(userId === "all" && ({ userId } as const)) } }),
-  );
+  const body = { items, ...(userId === "all" && ({ userId } as const)) };
+  return take(api.POST("/api/dead-letters/reprocess", { body, ...(outlivesPage && { keepalive: true }) }));
 }
 
 /** What a retry of all that match would run. */

@@ -1,7 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import "./live-bookmarks"; // its events keep the newest bookmarks fresh …
-import "./live-dead-letters"; // … and these the newest dead letters
 import { api, queryClient, type Schema, take } from "./client";
+import { retryLetters } from "./dead-letters"; // … and its events the newest dead letters
+import { ProblemError } from "./problem";
 
 /** What Home asks for besides jobs: small, bounded reads. */
 
@@ -56,27 +57,12 @@ function isUnstarted({ readAt, state, counters, problem }: WaitingSheet): boolea
   return readAt !== null && state === "PAUSED" && isUntouched && !problem;
 }
 
-/** Run dead letters again: those of each job by one request. */
-export async function retry(letters: Letter[]): Promise<number> {
-  const byJob = Map.groupBy(letters, (letter) => letter.jobId);
-  let items = 0;
-  for (const [jobId, own] of byJob) {
-    const itemIds = [...new Set(own.map((letter) => letter.itemId))];
-    const body = {
-      scope: "items" as const,
-      itemIds,
-      statuses: ["ERROR" as const],
-      resetAttempts: true,
-      restart: false,
-    };
-    // It may be sent when the page is left.
-    const request = { params: { path: { job_id: jobId } }, body, keepalive: true };
-    const done = await take(api.POST("/api/jobs/{job_id}/reprocess", request));
-    items += done.items;
-  }
+/** Run dead letters again, by one request: when the page is left, there is no second one. */
+export async function retry(letters: Letter[]): Promise<void> {
+  const { refused } = await retryLetters(letters, { outlivesPage: true });
   void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
   void queryClient.invalidateQueries({ queryKey: ["jobs"] });
-  return items;
+  if (refused[0]) throw new ProblemError({ status: 409, detail: refused[0].reason });
 }
 
 /** Submit the example that `forebay up` runs, in small. */

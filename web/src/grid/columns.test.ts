@@ -1,6 +1,8 @@
+import { act, renderHook } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import type { GridColumn } from "~/api/grid";
-import { arrange } from "./columns";
+import { keep, kept } from "~/shell/kept";
+import { arrange, useColumns } from "./columns";
 
 const column = (key: string, type: GridColumn["type"] = "text"): GridColumn => ({ key, title: key, kind: "own", type });
 const ALL = [column("a"), column("b", "number"), column("c"), column("d")];
@@ -32,4 +34,12 @@ describe("columns", () => {
       ["c", false],
     ]);
   });
+});
+
+it("an arrangement that comes from the account is shown, and a change adds to it", () => {
+  const { result } = renderHook(() => useColumns("7", ALL));
+  act(() => keep("columns.7", { widths: {}, hidden: ["b"], order: [], pinned: ["d"] }, true));
+  expect(result.current.shown.map((each) => each.key)).toEqual(["d", "a", "c"]);
+  act(() => result.current.setWidth("a", 300));
+  expect(kept("columns.7")).toEqual({ widths: { a: 300 }, hidden: ["b"], order: [], pinned: ["d"] });
 });

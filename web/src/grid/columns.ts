@@ -1,6 +1,6 @@
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { GridColumn } from "~/api/grid";
-import { keep, kept } from "~/shell/kept";
+import { keep, kept, onKept } from "~/shell/kept";
 
 export interface ShownColumn extends GridColumn {
   /** The place of its cells in a row from the server. */
@@ -59,6 +59,11 @@ function toggled(keys: string[], key: string): string[] {
 export function useColumns(of: string, all: GridColumn[]) {
   const name = `columns.${of}`;
   const [choice, setChoice] = useState(() => stored(name));
+  // What comes from the account meanwhile is shown: a change would otherwise replace it by what was shown before.
+  useEffect(
+    () => onKept((changed, isFromServer) => isFromServer && changed === name && setChoice(stored(name))),
+    [name],
+  );
   const change = (to: Partial<Choice>) => {
     const next = { ...choice, ...to };
     setChoice(next);

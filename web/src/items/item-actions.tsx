@@ -3,13 +3,15 @@ import { api, queryClient, take } from "~/api/client";
 import { type Item, isOpenItem, reprocess } from "~/api/items";
 import { useCommands } from "~/shell/commands";
 import { Failed } from "~/shell/failed";
-import { failedToast, held, toast } from "~/shell/toasts";
+import { useHeld } from "~/shell/held";
+import { failedToast, toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 
 type Steer = "pause" | "resume" | "cancel";
 
 const SAID = { pause: "Paused: none of its steps starts.", resume: "Resumed.", cancel: "Cancelled." } as const;
 const FAILED = { pause: "It was not paused.", resume: "It was not resumed.", cancel: "It was not cancelled." } as const;
+const NOT_STARTED = "It was not started again.";
 const ENDED = ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"] as const;
 
 function steerItem({ jobId, id }: Item, action: Steer) {
@@ -42,9 +44,10 @@ export function ItemActions({ item }: { item: Item }) {
       void queryClient.invalidateQueries();
     },
   });
-  const again = useMutation({
-    mutationFn: async () => (await held("It runs again.")) && runAgain(item, ENDED),
-    onSuccess: () => void queryClient.invalidateQueries(),
+  const again = useHeld({
+    words: () => "It runs again.",
+    what: NOT_STARTED,
+    send: () => runAgain(item, ENDED).then(() => queryClient.invalidateQueries()),
   });
   const toggle = () => steer.mutate(isHeld ? "resume" : "pause");
   useCommands([
@@ -75,7 +78,7 @@ export function ItemActions({ item }: { item: Item }) {
         </Button>
       )}
       <Failed of={steer} what={FAILED[steer.variables ?? "pause"]} />
-      <Failed of={again} what="It was not started again." />
+      <Failed of={again} what={NOT_STARTED} />
     </>
   );
 }

@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { useApp } from "~/api/app";
@@ -7,12 +6,15 @@ import { reprocess } from "~/api/items";
 import { isOpen, type Job, useSteerJob } from "~/api/jobs";
 import { useCommands } from "~/shell/commands";
 import { Failed, Failure, Said } from "~/shell/failed";
-import { failedToast, held, toast } from "~/shell/toasts";
+import { useHeld } from "~/shell/held";
+import { failedToast, toast } from "~/shell/toasts";
 import { Button, buttonClass } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Check } from "~/ui/field";
 import { plural } from "~/words";
 import { trackJob } from "./tracked";
+
+const NOT_STARTED = "The items were not started again.";
 
 type Status = "ERROR" | "NOT_FOUND" | "SKIPPED" | "DONE";
 const AGAIN: [Status, "error" | "notFound" | "skipped" | "done", string][] = [
@@ -87,7 +89,7 @@ export function JobActions({ job, noun, other }: JobActionsProps) {
         </Button>
       )}
       <Failed of={steer} what={`The job was not ${steer.variables === "resume" ? "resumed" : "paused"}.`} />
-      <Failed of={again} what="The items were not started again." />
+      <Failed of={again} what={NOT_STARTED} />
       {asks === "cancel" && <CancelDialog job={job} noun={noun} onClose={() => setAsks(undefined)} />}
       {asks === "again" && (
         <AgainDialog job={job} noun={noun} onRun={again.mutate} onClose={() => setAsks(undefined)} />
@@ -207,9 +209,10 @@ interface Again {
 
 /** Run items of the job again, if the person does not take it back at once. */
 function useRunAgain(job: Job, noun: string) {
-  return useMutation({
-    mutationFn: async ({ count, ...choice }: Again) => {
-      if (!(await held(`${plural(count, noun)} run${count === 1 ? "s" : ""} again.`))) return;
+  return useHeld({
+    words: ({ count }: Again) => `${plural(count, noun)} run${count === 1 ? "s" : ""} again.`,
+    what: NOT_STARTED,
+    send: async ({ count: _, ...choice }) => {
       await reprocess(job.id, { scope: "job", ...choice });
       trackJob({ jobId: job.id, title: `Job ${job.id} runs again`, href: `/jobs/${job.id}`, noun });
       await queryClient.invalidateQueries();

@@ -1,6 +1,7 @@
+import { startOfDay } from "~/format";
 import { Field } from "~/ui/field";
 
-/** Days of this place, as `2026-05-17`: the first and the last. */
+/** Days where clocks are shown, as `2026-05-17`: the first and the last. */
 export interface Days {
   from?: string | undefined;
   to?: string | undefined;
@@ -24,14 +25,12 @@ export function DateRange({ days, onChange }: { days: Days; onChange: (days: Day
   );
 }
 
-/** The days as times for the API: the last day is meant as a whole. */
-export function timesOf({ from, to }: Days): { from?: string; to?: string } {
-  return { ...(from && { from: startOf(from) }), ...(to && { to: startOf(to, 1) }) };
-}
+const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** The begin of a day of this place, or of a later one, as an instant. */
-function startOf(day: string, later = 0): string {
-  const begin = new Date(`${day}T00:00:00`);
-  begin.setDate(begin.getDate() + later);
-  return begin.toISOString();
+/** The days as times for the API: the last day is meant as a whole. What is no day, which an address may have, filters nothing. */
+export function timesOf({ from = "", to = "" }: Days): { from?: string; to?: string } {
+  return {
+    ...(DAY.test(from) && { from: startOfDay(from).toISOString() }),
+    ...(DAY.test(to) && { to: startOfDay(to, 1).toISOString() }),
+  };
 }

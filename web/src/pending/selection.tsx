@@ -2,7 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { queryClient } from "~/api/client";
 import { type ItemRow, isOpenItem, reprocess, steerItems } from "~/api/items";
 import { Failed } from "~/shell/failed";
-import { toast } from "~/shell/toasts";
+import { useHeld } from "~/shell/held";
+import { failedToast, toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { SelectionBar } from "~/ui/selection-bar";
 import { plural } from "~/words";
@@ -10,44 +11,56 @@ import { plural } from "~/words";
 type Ended = "DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR";
 const ENDED: Ended[] = ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"];
 
-/** Run the items again, job by job. Returns how many do. */
-async function runAgain(rows: ItemRow[], statuses: Ended[]): Promise<number> {
+const NOT_STARTED = "The items do not run again.";
+
+/** Run the items again: those of each job by a request, all at once, as the page may be left meanwhile. */
+async function runAgain(rows: ItemRow[], statuses: Ended[]): Promise<void> {
   const byJob = Map.groupBy(rows, (row) => row.jobId);
-  const answers = await Promise.all(
+  await Promise.all(
     [...byJob].map(([jobId, own]) => reprocess(jobId, { scope: "items", itemIds: own.map((row) => row.id), statuses })),
   );
-  return answers.reduce((sum, answer) => sum + answer.items, 0);
+}
+
+type Steer = "pause" | "cancel";
+
+/** Take it back; what was cancelled runs again. */
+function undo(rows: ItemRow[], action: Steer): void {
+  const back = action === "pause" ? steerItems(rows, "resume") : runAgain(rows, ["SKIPPED"]);
+  back.then(
+    () => queryClient.invalidateQueries(),
+    (error: unknown) => failedToast("It could not be undone.", error, () => undo(rows, action)),
+  );
 }
 
 /** "Reprocess selected", with the reason when it cannot help; for open items, what can be done with them. */
 export function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => void }) {
   const ended = rows.filter((row) => !isOpenItem(row));
   const open = rows.filter(isOpenItem);
-  const after = (words: string, undo?: () => Promise<unknown>) => {
-    const reload = () => queryClient.invalidateQueries();
-    const run = () => void undo?.().then(reload, (error: Error) => toast(error.message));
-    toast(words, undo && { label: "Undo", run });
-    onDone();
-    void reload();
-  };
-  const again = useMutation({
-    mutationFn: () => runAgain(ended, ENDED),
-    onSuccess: (count) => after(`${plural(count, "item")} run${count === 1 ? "s" : ""} again.`),
+  // The items are part of what is asked for: others may be selected when it is repeated.
+  const again = useHeld({
+    words: (chosen: ItemRow[]) => `${plural(chosen.length, "item")} run${chosen.length === 1 ? "s" : ""} again.`,
+    what: NOT_STARTED,
+    send: async (chosen) => {
+      await runAgain(chosen, ENDED).finally(() => queryClient.invalidateQueries());
+      onDone();
+    },
   });
   const steer = useMutation({
-    mutationFn: (action: "pause" | "cancel") => steerItems(open, action),
-    onSuccess: (count, action) =>
-      action === "pause"
-        ? after(`${plural(count, "item")} paused.`, () => steerItems(open, "resume"))
-        : after(`${plural(count, "item")} cancelled.`, () => runAgain(open, ["SKIPPED"])),
+    mutationFn: ({ action, chosen }: { action: Steer; chosen: ItemRow[] }) => steerItems(chosen, action),
+    onSuccess: (count, { action, chosen }) => {
+      const words = `${plural(count, "item")} ${action === "pause" ? "paused" : "cancelled"}.`;
+      toast(words, { label: "Undo", run: () => undo(chosen, action) });
+      onDone();
+    },
+    onSettled: () => void queryClient.invalidateQueries(),
   });
-  if (rows.length === 0) return null;
+  if (rows.length === 0 && !again.error && !steer.error) return null;
   return (
     <SelectionBar label="Selected items">
-      <Failed of={again} what="The items do not run again." />
+      <Failed of={again} what={NOT_STARTED} />
       <Failed of={steer} what="Not all items were changed." />
       <span>{plural(rows.length, "item")} selected</span>
-      <Button busy={again.isPending} disabled={ended.length === 0} onClick={() => again.mutate()}>
+      <Button busy={again.isPending} disabled={ended.length === 0} onClick={() => again.mutate(ended)}>
         Reprocess selected
       </Button>
       {open.length > 0 && (
@@ -57,10 +70,10 @@ export function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => voi
               ? `${plural(open.length, "open item")} run anyway.`
               : "These items are open: they run anyway."}
           </span>
-          <Button busy={steer.isPending} onClick={() => steer.mutate("pause")}>
+          <Button busy={steer.isPending} onClick={() => steer.mutate({ action: "pause", chosen: open })}>
             Pause
           </Button>
-          <Button look="danger" busy={steer.isPending} onClick={() => steer.mutate("cancel")}>
+          <Button look="danger" busy={steer.isPending} onClick={() => steer.mutate({ action: "cancel", chosen: open })}>
             Cancel
           </Button>
         </>

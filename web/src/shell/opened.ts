@@ -7,6 +7,8 @@ declare module "@tanstack/history" {
   }
 }
 
+let left: object | undefined; // the state of the step that was left: a second press may come before the browser has gone back
+
 type Change = Record<string, string | number | undefined>;
 
 /**
@@ -19,9 +21,12 @@ export function useOpened() {
   const go = (change: Change, how: { replace: boolean; state?: true | { isOpened: boolean } }) =>
     void navigate({ to: ".", search: (now) => ({ ...now, ...change }), resetScroll: false, ...how });
   return {
-    open: (change: Change, isOpen: boolean) =>
-      go(change, isOpen ? { replace: true, state: true } : { replace: false, state: { isOpened: true } }),
-    close: (change: Change) =>
-      router.state.location.state.isOpened ? router.history.back() : go(change, { replace: true }),
+    open: (change: Change, isOpen: boolean) => go(change, { replace: isOpen, state: isOpen || { isOpened: true } }),
+    close: (change: Change) => {
+      const { state } = router.state.location;
+      if (!state.isOpened) go(change, { replace: true });
+      else if (state !== left) router.history.back();
+      left = state;
+    },
   };
 }

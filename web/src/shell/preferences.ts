@@ -5,7 +5,8 @@ import { isShared, keep, kept, keptNames, onKept, put, sent, unsent } from "./ke
 
 const SYNCED = "synced"; // whose choices this device has
 const PAUSE_MS = 1000;
-const MOST_COLUMNS = 40; // arrangements of columns: the account keeps 16 KiB
+const MOST_COLUMNS = 40; // arrangements of columns
+const MOST_BYTES = 15_000; // of all choices: the account keeps 16 KiB
 
 type Choices = Record<string, unknown>;
 
@@ -30,7 +31,7 @@ export async function synchronize(me: string): Promise<void> {
   put(SYNCED, me);
   const own = new Set(unsent());
   for (const [name, value] of Object.entries(choices)) {
-    if (!own.has(name) && JSON.stringify(kept(name)) !== JSON.stringify(value)) keep(name, value, true);
+    if (!own.has(name) && !isSame(kept(name), value)) keep(name, value, true);
   }
   if (own.size > 0) await send();
 }
@@ -40,20 +41,32 @@ async function send(): Promise<void> {
   const names = unsent().filter(isShared);
   if (names.length === 0) return;
   const { choices } = await stored();
-  for (const name of names) {
+  const given = names.map((name) => [name, kept(name)] as const);
+  for (const [name, value] of given) {
     delete choices[name]; // what is changed is the newest: last
-    const value = kept(name);
     if (value !== undefined) choices[name] = value;
   }
   await take(api.PUT("/api/me/preferences", { body: fitting(choices) }));
-  sent(names);
+  sent(given.filter(([name, value]) => isSame(kept(name), value)).map(([name]) => name)); // others have changed meanwhile
 }
 
-/** Without the oldest arrangements of columns. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Without the oldest arrangements of columns, as far as there are too many or all is too large. */
 export function fitting(choices: Choices): Choices {
   const columns = Object.keys(choices).filter((name) => name.startsWith("columns."));
-  const old = new Set(columns.slice(0, Math.max(0, columns.length - MOST_COLUMNS)));
-  return Object.fromEntries(Object.entries(choices).filter(([name]) => !old.has(name)));
+  const fits = { ...choices };
+  for (const [place, name] of columns.entries()) {
+    if (columns.length - place <= MOST_COLUMNS && bytesOf(fits) <= MOST_BYTES) break;
+    delete fits[name];
+  }
+  return fits;
+}
+
+function bytesOf(choices: Choices): number {
+  return new TextEncoder().encode(JSON.stringify(choices)).length;
 }
 
 /** Keep this device and the account the same while the app is open. What cannot be sent now stays noted as unsent. */
@@ -63,7 +76,8 @@ export function follow(me: string): () => void {
     clearTimeout(timer);
     timer = setTimeout(() => void work().catch(() => {}), PAUSE_MS); // the next change, or being online, tries again
   };
-  const stop = onKept((name, isFromServer) => !isFromServer && isShared(name) && later(send));
+  const changed = () => (kept(SYNCED) === me ? send() : synchronize(me)); // first: what is unsent may be somebody else's
+  const stop = onKept((name, isFromServer) => !isFromServer && isShared(name) && later(changed));
   const online = () => later(() => synchronize(me));
   addEventListener("online", online);
   void synchronize(me).catch(() => {}); // without a network: what is on this device is shown

@@ -36,7 +36,13 @@ function swallow(event: Event): void {
   event.stopPropagation();
 }
 
+/** A key, unlike the end of a touch, means what it does. */
+function forget(): void {
+  hasActed = false;
+}
+
 document.addEventListener("pointerdown", begin, { capture: true });
+document.addEventListener("keydown", forget, { capture: true });
 document.addEventListener("pointermove", move, { passive: true });
 for (const kind of ["pointerup", "pointercancel"]) document.addEventListener(kind, end);
 for (const kind of ["click", "contextmenu"]) document.addEventListener(kind, swallow, { capture: true });

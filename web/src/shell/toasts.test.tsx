@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ProblemError } from "~/api/problem";
-import { failedToast, held, Toasts } from "./toasts";
+import { failedToast, held, Toasts, toast } from "./toasts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -50,4 +50,13 @@ it("keeps what could not be undone until it is tried again, with the number of t
   expect(screen.getByText(/^It could not be undone\. .*\(request 0a1b\)$/)).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Try again" }));
   expect(retry).toHaveBeenCalled();
+});
+
+it("does not give way to other toasts, and can be put away", async () => {
+  act(() => failedToast("It could not be undone.", new Error("no answer"), vi.fn()));
+  for (const words of ["One.", "Two.", "Three."]) act(() => toast(words));
+  expect(screen.getByText("It could not be undone. No answer.")).toBeTruthy();
+  expect([screen.queryByText("One."), screen.queryByText("Three.") !== null]).toEqual([null, true]);
+  fireEvent.click(screen.getByRole("button", { name: "Put away" }));
+  expect(screen.queryByText("It could not be undone. No answer.")).toBeNull();
 });

@@ -1,3 +1,4 @@
+import { X } from "lucide-react";
 import { ProblemError } from "~/api/problem";
 import { sentence } from "~/words";
 import { announced } from "./announce";
@@ -8,6 +9,8 @@ import css from "./toasts.module.css";
 export interface Toast {
   text: string;
   action?: { label: string; run: () => void };
+  /** Until it is acted upon or put away. */
+  stays?: boolean;
 }
 
 const LASTS_MS = 6000;
@@ -17,11 +20,17 @@ const toasts = new Store<(Toast & { key: number })[]>([]);
 let count = 0;
 
 /** Say what has happened, for six seconds; with Undo where there is one. Errors that need action are no toasts. What
- * `stays` is there until its action is pressed. */
+ * `stays` is there until its action is pressed or it is put away. */
 export function toast(text: string, action?: Toast["action"], stays = false): void {
   const key = count++;
-  toasts.update((shown) => [...shown, { text, action, key }].slice(-MOST));
-  if (!stays) setTimeout(() => toasts.update((shown) => shown.filter((each) => each.key !== key)), LASTS_MS);
+  toasts.update((shown) => newest([...shown, { text, action, key, stays }]));
+  if (!stays) setTimeout(() => putAway(key), LASTS_MS);
+}
+
+/** At most three: the oldest one gives way, if possible one that does not stay. */
+function newest<T extends Toast>(all: T[]): T[] {
+  const first = all.slice(0, -1).findIndex(({ stays }) => !stays);
+  return all.length > MOST ? all.toSpliced(Math.max(0, first), 1) : all;
 }
 
 /** Hold back what starts work, and cannot be taken back once it runs. It is sent when the toast has been seen for its time, or
@@ -47,8 +56,12 @@ export function failedToast(what: string, error: unknown, onRetry: () => void): 
   toast(`${what} ${said}${id}`, { label: "Try again", run: onRetry }, true);
 }
 
-function act({ key, action }: Toast & { key: number }): void {
+function putAway(key: number): void {
   toasts.update((all) => all.filter((each) => each.key !== key));
+}
+
+function act({ key, action }: Toast & { key: number }): void {
+  putAway(key);
   action?.run();
 }
 
@@ -65,6 +78,11 @@ export function Toasts() {
           {each.action && (
             <button type="button" className={css.action} onClick={() => act(each)}>
               {each.action.label}
+            </button>
+          )}
+          {each.stays && (
+            <button type="button" className={css.action} aria-label="Put away" onClick={() => putAway(each.key)}>
+              <X />
             </button>
           )}
         </div>

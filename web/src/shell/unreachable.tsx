@@ -10,6 +10,7 @@ import { Notice } from "~/ui/notice";
 import { sentence } from "~/words";
 import { givenBy } from "./given";
 import { keepLink } from "./outbox";
+import { RequestId } from "./request-id";
 import css from "./unreachable.module.css";
 
 const AGAIN_MS = 5000;
@@ -25,13 +26,18 @@ export default function Unreachable({ error }: ErrorComponentProps) {
         <img src="/icons/icon.svg" alt="" />
         forebay
       </p>
-      <h1>There is no connection</h1>
+      <h1>{hasNoAnswer(error) ? "There is no connection" : "The app cannot start"}</h1>
       <Notice kind="error" title={sentence(detail)} actions={<Button onClick={ask}>Try again</Button>}>
-        The app opens by itself as soon as the server answers.
+        The app opens by itself as soon as the server answers. <RequestId error={error} />
       </Notice>
       {"indexedDB" in globalThis && <KeepLink />}
     </main>
   );
+}
+
+/** Whether there was no answer, or none of this server, but of what stands before it. */
+function hasNoAnswer(error: unknown): boolean {
+  return error instanceof ProblemError && error.isPassing;
 }
 
 /** Ask now and then, and when the network is back. Only an answer renders the page anew: what is typed here stays. */
@@ -58,16 +64,21 @@ function KeepLink() {
   const given = givenBy(search, location.hash.slice(1));
   const [url, setUrl] = useState(given.url);
   const [kept, setKept] = useState<string>();
+  const [trouble, setTrouble] = useState<string>();
   return (
     <form
       className={css.form}
       onSubmit={(event) => {
         event.preventDefault();
         const { title, note } = url === given.url ? given : { title: "", note: "" };
-        void keepLink({ key: newKey(), url: url.trim(), ...(title && { title }), ...(note && { note }) }).then(() => {
-          setKept(url.trim());
-          setUrl("");
-        });
+        setTrouble(undefined);
+        keepLink({ key: newKey(), url: url.trim(), ...(title && { title }), ...(note && { note }) }).then(
+          () => {
+            setKept(url.trim());
+            setUrl("");
+          },
+          (error: unknown) => setTrouble(error instanceof Error ? error.message : String(error)),
+        );
       }}
     >
       <Field
@@ -83,6 +94,7 @@ function KeepLink() {
       <Button type="submit" look="primary">
         Save
       </Button>
+      {trouble !== undefined && <p role="alert">{`It was not kept: ${trouble}.`}</p>}
       <p role="status">{kept && `Kept on this device, sent when you are online: ${kept}`}</p>
     </form>
   );

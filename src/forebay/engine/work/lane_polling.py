@@ -99,8 +99,9 @@ class LanePolling:
 
     def _longest(self) -> float:
         """The longest interval. What a worker learns by wake-ups is not searched for as often."""
-        is_idle = self._is_listening() and not any(lanes.active for lanes in self._lanes.steps.values())
-        return self.idle_poll_s if is_idle else self._poll_s
+        has_tasks = any(lanes.active for lanes in self._lanes.steps.values())
+        has_line = any(keys.next_look() is not None for keys in self._lanes.keys.values())
+        return self.idle_poll_s if self._is_listening() and not has_tasks and not has_line else self._poll_s
 
     async def _wait(self, least: float) -> None:
         """Wait until the next poll is due or requested, but at least `least` seconds. Meanwhile lanes that wake-ups

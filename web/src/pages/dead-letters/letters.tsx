@@ -74,7 +74,7 @@ function LetterTable({ rows, group, owner }: LetterTableProps) {
   const selected = rows.filter((row) => selection.ids.has(keyOf(row)));
   const box = useRef<HTMLDivElement>(null);
   const again = useMutation({
-    mutationFn: (letters: DeadLetter[]) => retryLetters(letters, owner),
+    mutationFn: (letters: DeadLetter[]) => retryLetters(letters, { userId: owner }),
     onSuccess: (done) => {
       toast(startedWords(done));
       if (done.items > 0 && group) noteRetry({ group, items: done.items, jobs: done.byJob });

@@ -1,5 +1,6 @@
 import type { Letter } from "~/api/home";
 import type { Job } from "~/api/jobs";
+import { dayOf, startOfDay, weekday } from "~/format";
 
 /** A reason without what differs between items of the same trouble: numbers, ids, addresses, quoted values. */
 export function masked(reason: string | null): string {
@@ -41,10 +42,9 @@ export function troubles(letters: Letter[]): Trouble[] {
 /** Today, yesterday, or the date of a time. */
 export function day(time: string, now: Date): string {
   const date = new Date(time);
-  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
-  if (date.getTime() >= midnight) return "Today";
-  if (date.getTime() >= midnight - 86_400_000) return "Yesterday";
-  return date.toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long" });
+  if (date >= startOfDay(dayOf(now))) return "Today";
+  if (date >= startOfDay(dayOf(now), -1)) return "Yesterday";
+  return weekday(date);
 }
 
 /** Jobs of several lists, each once, the newest first. */

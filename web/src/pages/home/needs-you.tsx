@@ -1,11 +1,10 @@
-import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { usePipeline } from "~/api/app";
 import { isUnsent, LETTERS, type Letters, type Queue, retry, type WaitingSheet } from "~/api/home";
 import { bytes } from "~/format";
 import { Failed } from "~/shell/failed";
-import { held } from "~/shell/toasts";
+import { useHeld } from "~/shell/held";
 import { useActivities } from "~/shell/tray";
 import { Button, buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
@@ -15,6 +14,7 @@ import { type Trouble, troubles } from "./group";
 import css from "./home.module.css";
 
 const SHOWN = 4;
+const NOT_STARTED = "Not all of them were started.";
 
 interface NeedsYouProps {
   page: Letters | undefined;
@@ -109,13 +109,10 @@ interface FailedItemsProps {
 function FailedItems({ trouble, isCut, onRetried }: FailedItemsProps) {
   const { noun, title } = usePipeline(trouble.pipeline);
   const items = new Set(trouble.letters.map((letter) => `${letter.jobId} ${letter.itemId}`)).size;
-  const start = async () => {
-    await retry(trouble.letters);
-    onRetried();
-    return true;
-  };
-  const again = useMutation({
-    mutationFn: async () => (await held(`${plural(items, noun)} run${items === 1 ? "s" : ""} again.`)) && start(),
+  const again = useHeld({
+    words: () => `${plural(items, noun)} run${items === 1 ? "s" : ""} again.`,
+    what: NOT_STARTED,
+    send: () => retry(trouble.letters).then(onRetried),
   });
   return (
     <Notice
@@ -129,7 +126,7 @@ function FailedItems({ trouble, isCut, onRetried }: FailedItemsProps) {
           <Link to="/dead-letters" search={{ pipeline: trouble.pipeline }} className={buttonClass("plain")}>
             Show
           </Link>
-          <Failed of={again} what="They were not started." />
+          <Failed of={again} what={NOT_STARTED} />
         </>
       }
     >

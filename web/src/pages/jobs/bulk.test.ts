@@ -22,3 +22,13 @@ it("goes on after a failure, and says how many failed", async () => {
   expect(done).toEqual([1, 3]);
   expect(await onEach([1, 3], act)).toBe(2);
 });
+
+it("begins with all at once where nothing may be left for later", async () => {
+  const begun: number[] = [];
+  const act = (one: number) => {
+    begun.push(one);
+    return one === 2 ? Promise.reject(new Error("no")) : new Promise(() => {});
+  };
+  void onEach([1, 2, 3], act, { atOnce: true });
+  expect(begun).toEqual([1, 2, 3]);
+});

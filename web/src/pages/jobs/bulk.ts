@@ -11,12 +11,18 @@ export const legal: Record<Act, (job: Job) => boolean> = {
   retry: (job) => job.counters.error > 0,
 };
 
-/** Do the same with each, one after the other; one that fails does not keep the others from it. Returns how many.
+/** Do the same with each, one after the other, or at once; one that fails does not keep the others from it. Returns how many.
  *
  * Raises the first error, with the number of those that failed. */
-export async function onEach<T>(all: T[], act: (one: T) => Promise<unknown>): Promise<number> {
+export async function onEach<T>(
+  all: T[],
+  act: (one: T) => Promise<unknown>,
+  { atOnce = false }: { atOnce?: boolean } = {},
+): Promise<number> {
   const errors: unknown[] = [];
-  for (const one of all) await act(one).catch((error: unknown) => void errors.push(error));
+  const attempt = (one: T) => act(one).catch((error: unknown) => void errors.push(error));
+  if (atOnce) await Promise.all(all.map(attempt));
+  else for (const one of all) await attempt(one);
   const [first] = errors;
   if (errors.length === 0) return all.length;
   if (first instanceof Error && errors.length > 1)

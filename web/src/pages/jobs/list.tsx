@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useApp, useIsAdmin } from "~/api/app";
 import { foldedJobsQuery, type JobState, jobCountsQuery } from "~/api/jobs";
-import { exact } from "~/format";
+import { dayOf, exact, startOfDay } from "~/format";
 import { JobLine, JobsLine, searchOfGroup } from "~/jobs/job-line";
 import { WhoseSelect } from "~/jobs/whose-select";
 import { useTopics } from "~/live";
@@ -176,20 +176,15 @@ interface DayFieldProps {
   onChange: (value: string | undefined) => void;
 }
 
-/** A day of this place; the URL has the instant, as links to an hour do. */
+/** A day; the URL has the instant, as links to an hour do. */
 function DayField({ label, value, later = 0, onChange }: DayFieldProps) {
-  const instantOf = (day: string) => {
-    const time = new Date(`${day}T00:00:00`);
-    time.setDate(time.getDate() + later);
-    return time.toISOString();
-  };
-  const shown = value && new Date(Date.parse(value) - later).toLocaleDateString("sv"); // a millisecond before: that day
+  const shown = value && dayOf(new Date(Date.parse(value) - later)); // a millisecond before: that day
   return (
     <Field
       label={label}
       type="date"
       value={shown ?? ""}
-      onChange={({ currentTarget: { value: day } }) => onChange(day ? instantOf(day) : undefined)}
+      onChange={({ currentTarget: { value: day } }) => onChange(day ? startOfDay(day, later).toISOString() : undefined)}
     />
   );
 }

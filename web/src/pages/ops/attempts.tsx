@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { Schema } from "~/api/client";
 import { attemptsQuery } from "~/api/record";
+import { clock, dayOf } from "~/format";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
@@ -82,11 +83,11 @@ export default function AttemptsPage() {
   );
 }
 
-/** "from 10:01 to 10:02 on 1 Jan 2026", in local time. */
+/** "since 2026-01-01 10:01 and before 2026-01-01 10:02". */
 function timeWords({ from, to }: { from?: string; to?: string }): string {
   const words = (time: string) => {
     const at = new Date(time);
-    return Number.isNaN(at.getTime()) ? time : at.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+    return Number.isNaN(at.getTime()) ? time : `${dayOf(at)} ${clock(at)}`;
   };
   return [from && `since ${words(from)}`, to && `before ${words(to)}`].filter(Boolean).join(" and ");
 }

@@ -1,15 +1,16 @@
 -- Items of an owner (null: all that the caller may see) with one of the statuses, by job and number: of open jobs, or of one job in
--- any state. `since` and `until` are times at which the items were updated.
+-- any state. `since` and `until` are times at which the items were updated. Reads at most max_rows items; a page may then be short.
 create or replace function forebay.find_pending(
     owner_id bigint, after_job bigint, after_n int, statuses forebay.item_status[], max_items int,
     pipeline text default null, job_id bigint default null, since timestamptz default null, until timestamptz default null,
-    out job_ids bigint[], out ns int[], out next_job bigint, out next_n int
+    max_rows int default 20000, out job_ids bigint[], out ns int[], out next_job bigint, out next_n int
 ) language plpgsql stable set enable_seqscan = off set jit = off as $$
 #variable_conflict use_column
 declare
     open_job record;
     found record;
-    looked_at int := 0;
+    jobs int := 0;
+    rows_left int := max_rows;
 begin
     job_ids := '{}';
     ns := '{}';
@@ -29,15 +30,16 @@ begin
           and (find_pending.owner_id is null or j.owner_id = find_pending.owner_id)
           and (find_pending.pipeline is null or p.name = find_pending.pipeline)
     loop
-        if cardinality(ns) >= max_items or looked_at >= max_items then
+        if cardinality(ns) >= max_items or jobs >= max_items or rows_left <= 0 then
             next_job := open_job.id;
             next_n := 0;
             return;
         end if;
-        looked_at := looked_at + 1;
+        jobs := jobs + 1;
         found := forebay.find_items(
             open_job.id, case when open_job.id = after_job then after_n else 0 end, statuses, max_items - cardinality(ns),
-            since => since, until => until);
+            rows_left, since => since, until => until);
+        rows_left := rows_left - found.looked_at;
         job_ids := job_ids || array_fill(open_job.id, array[cardinality(found.ns)]);
         ns := ns || found.ns;
         if found.next_after is not null then

@@ -1,9 +1,10 @@
 -- Items of a job after number `start`, in order, or before it in descending order if is_back: at most max_items with one of the
--- statuses (null: any) that were updated since a time and before another (null: any), reading at most max_rows rows. next_start is the start of the next page; null if there are no more.
+-- statuses (null: any) that were updated since a time and before another (null: any), reading at most max_rows rows. next_start is
+-- the start of the next page, null if there are no more; looked_at is the number of rows that were read.
 create or replace function forebay.search_items(
     job_id bigint, start int, is_back boolean, statuses forebay.item_status[], max_items int, max_rows int,
     since timestamptz default null, until timestamptz default null,
-    out ns int[], out next_start int
+    out ns int[], out next_start int, out looked_at int
 ) language plpgsql stable set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
@@ -11,10 +12,10 @@ declare
     first int := 1;
     failed constant forebay.item_status[] := '{SKIPPED, NOT_FOUND, ERROR}';
     item record;
-    seen int := 0;
 begin
     select j.* into job from forebay.job j where j.id = search_items.job_id;
     ns := '{}';
+    looked_at := 0;
     if job.id is null then
         return;
     end if;
@@ -30,6 +31,7 @@ begin
              where is_back and i.job_id = job.id and i.n < start and i.n > 0 and i.verdict <> 'DONE'
                and i.status = any(statuses)
              order by i.n desc limit max_items + 1));
+        looked_at := cardinality(ns);
         if cardinality(ns) > max_items then
             ns := ns[:max_items];
             next_start := ns[max_items];
@@ -53,11 +55,11 @@ begin
              where is_back and i.job_id = job.id and i.n < start and i.n >= first order by i.n desc limit max_rows)
         ) i
     loop
-        seen := seen + 1;
+        looked_at := looked_at + 1;
         if item.fits then
             ns := ns || item.n;
         end if;
-        if cardinality(ns) = max_items or seen = max_rows then
+        if cardinality(ns) = max_items or looked_at = max_rows then
             next_start := item.n;
             exit;
         end if;
