@@ -39,6 +39,7 @@ LOOKS = [
     Look("/articles/{article}?tab=edit", "edit", "How a water mill works", library, after=show_preview),
     Look("/articles/{article}?tab=versions", "versions", "How a water mill works", library),
     Look("/articles/{article}?tab=edit", "conflict", "How a water mill works", behind, after=show_both),
+    Look("/articles/import", "begin", "Import articles"),
     Look("/articles/embeddings", "lively", "Embeddings", library),
     Look("/articles/999", "gone", "Article", allowed=frozenset({404})),
 ]

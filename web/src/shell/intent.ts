@@ -45,11 +45,12 @@ export function intentWords(intent: Intent): string {
 }
 
 /** Where a dropped file belongs, by its name; undefined: nowhere. */
-export function placeOf(name: string): "/sheets/new" | "/bookmarks/import" | undefined {
+export function placeOf(name: string): "/sheets/new" | "/bookmarks/import" | "/articles/import" | undefined {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase();
   if (!ending) return undefined;
   if (["csv", "tsv", "txt", "xlsx", "xls", "xlsm", "ods", "zip", "gz"].includes(ending)) return "/sheets/new";
   if (["jpg", "jpeg", "png", "webp", "gif"].includes(ending)) return "/sheets/new";
   if (["html", "htm", "json"].includes(ending)) return "/bookmarks/import";
+  if (["md", "markdown", "pdf"].includes(ending)) return "/articles/import";
   return undefined;
 }

@@ -2,6 +2,7 @@ import { Places } from "~/shell/places";
 
 const PLACES = [
   { to: "/articles", title: "Articles", isExact: true },
+  { to: "/articles/import", title: "Import" },
   { to: "/articles/embeddings", title: "Embeddings" },
 ];
 

@@ -19,6 +19,11 @@ export const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/articles/import",
+    component: lazyRouteComponent(() => import("./import")),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/articles/embeddings",
     validateSearch: search({ status: someOf("pending", "processing", "completed", "failed") }),
     component: lazyRouteComponent(() => import("./embeddings")),
