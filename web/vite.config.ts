@@ -13,7 +13,7 @@ const LISTS =
 const FIRST = new RegExp(
   [
     "/src/(ui|shell|live|bookmarks|pages/home)/(?!bookmarklet|combobox|found|given|help|later|palette|preferences|press|samples|sign-in-dialog|sparkline|swipe|trend|unreachable)" +
-      "(?!all-pages|answers|chips|copy|dialog|drop\\.t|entries|facts|field|filters|first|list-keys|more|opened|panel\\.|places|prose|select|tabs|try-sample)",
+      "(?!all-pages|answers|chips|copy|dialog|drop\\.t|entries|facts|field|filters|first|list-keys|more|opened|panel\\.|places|prose|select|tabs|tray-view|try-sample)",
     "/src/(?!sw)[\\w.-]+$",
     "/src/api/(app|client|home|jobs|links|problem|session)\\.ts$",
     "/node_modules/(?!uplot|fast-blurhash|lean-qr|lucide-react)",

@@ -28,7 +28,6 @@ import { PANEL_SLOT } from "./panel-slot";
 import { entriesFor, type RailEntry } from "./rail";
 import { RailLink } from "./rail-link";
 import { Toasts } from "./toasts";
-import { Tray } from "./tray";
 
 type Open = "palette" | "help" | "more" | undefined;
 
@@ -147,7 +146,7 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
       </nav>
       <div className={css.corner}>
         <Toasts />
-        <Tray here={here} onGo={(href) => history.push(href)} />
+        {later && <later.Tray here={here} onGo={(href) => history.push(href)} />}
       </div>
       {later && <later.DropAnywhere />}
       {later && <later.SignInDialog name={app.me.name} />}

@@ -7,3 +7,4 @@ export { DropAnywhere } from "./drop";
 export { Help } from "./help";
 export { Palette } from "./palette";
 export { SignInDialog } from "./sign-in-dialog";
+export { Tray } from "./tray-view";
