@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
@@ -13,8 +14,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from forebay.pipelines.articles.steps import articles
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
+from forebay.pipelines.indexing.steps import index
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.steps import sheets
@@ -29,16 +32,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Seed: TypeAlias = Callable[["Site"], dict[str, str]]
 
-PIPELINES = (bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports)
+PIPELINES = (bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports, articles, index)
 
 
 class Site:
     """A running server, and browsers that look at it."""
 
-    def __init__(self, dsn: str, pipelines: tuple[Any, ...], browser: Browser, stack: ExitStack) -> None:
+    def __init__(
+        self, dsn: str, pipelines: tuple[Any, ...], browser: Browser, stack: ExitStack, models: Path
+    ) -> None:
         self._dsn, self._pipelines, self._browser, self._stack = dsn, pipelines, browser, stack
         self._server = stack.enter_context(ExitStack())
         self.url, self.service = self._server.enter_context(live(dsn, *pipelines))
+        models.mkdir(exist_ok=True)  # those of the search are made once in a run
+        (Path(self.service.app.state.settings.data_dir) / "models").symlink_to(models)
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
@@ -114,8 +121,8 @@ class States:
     """Sites in the states that pages are looked at in. Tests that change nothing share a site, and in it one page for
     each person; it stays until a test needs another state."""
 
-    def __init__(self, new_database: NewDatabase, browser: Browser) -> None:
-        self._new_database, self._browser = new_database, browser
+    def __init__(self, new_database: NewDatabase, browser: Browser, models: Path) -> None:
+        self._new_database, self._browser, self._models = new_database, browser, models
         self._stack = ExitStack()
         self._found: tuple[Seed | None, Site, dict[str, str]] | None = None
         self._people: dict[str, Watched] = {}
@@ -124,7 +131,8 @@ class States:
         """A site in this state, and what its seed has returned."""
         if self._found is None or self._found[0] is not seed:
             self.close()
-            site = Site(self._stack.enter_context(self._new_database()), PIPELINES, self._browser, self._stack)
+            dsn = self._stack.enter_context(self._new_database())
+            site = Site(dsn, PIPELINES, self._browser, self._stack, self._models)
             self._found = (seed, site, seed(site) if seed else {})
         return self._found[1:]
 
@@ -149,19 +157,19 @@ class States:
 
 
 @pytest.fixture(scope="module")
-def states(new_database: NewDatabase, browser: Browser) -> Iterator[States]:
-    found = States(new_database, browser)
+def states(new_database: NewDatabase, browser: Browser, run_folder: Path) -> Iterator[States]:
+    found = States(new_database, browser, run_folder / "models")
     yield found
     found.close()
 
 
 @pytest.fixture
-def serve(dsn: str, browser: Browser) -> Iterator[Callable[..., Site]]:
+def serve(dsn: str, browser: Browser, run_folder: Path) -> Iterator[Callable[..., Site]]:
     """Starts a server with these pipelines; by default those of bookmarks and sheets."""
     with ExitStack() as stack:
 
         def start(*pipelines: Any) -> Site:
-            return Site(dsn, pipelines or PIPELINES, browser, stack)
+            return Site(dsn, pipelines or PIPELINES, browser, stack, run_folder / "models")
 
         yield start
 

@@ -89,7 +89,7 @@ def test_keys_and_palette_open_pages_and_the_heading_has_the_focus(site: Site) -
     page.keyboard.press("Control+k")
     page.keyboard.type("rive")
     expect(page.get_by_role("option", name="river tag")).to_be_visible()
-    expect(page.get_by_role("option", name="searches your bookmarks")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("option", name="searches everything")).to_have_attribute("aria-selected", "true")
     page.get_by_role("option", name="Rivers bookmark").click()
     expect(page).to_have_url(f"{site.url}/bookmarks/{made.json()['bookmark']['id']}")
 

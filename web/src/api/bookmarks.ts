@@ -1,7 +1,6 @@
-import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { onLive } from "~/live/apply";
-import { refreshSoon } from "~/live/refresh";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, queryClient, type Schema, take } from "./client";
+import { refreshBookmarks } from "./live-bookmarks";
 import { forward, pageFrom } from "./pages";
 import type { paths } from "./schema";
 
@@ -137,21 +136,3 @@ export function putBookmarks(ids: ReadonlySet<string>, change: (bookmark: Bookma
     return { ...data, pages };
   });
 }
-
-export function refreshBookmarks(client: QueryClient): void {
-  void client.invalidateQueries({ queryKey: ["bookmarks"] });
-  void client.invalidateQueries({ queryKey: ["bookmark"] });
-}
-
-const PIPELINES = ["bookmarks", "bookmark_imports"];
-
-// Events name jobs and items, not bookmarks: what is shown is asked for again.
-function refreshShown(client: QueryClient): void {
-  refreshSoon(client, ["bookmarks"], ["bookmark"]);
-}
-function refreshIfBookmarks(client: QueryClient, values: { pipeline: string }[]): void {
-  if (values.some(({ pipeline }) => PIPELINES.includes(pipeline))) refreshShown(client);
-}
-onLive("item", refreshIfBookmarks);
-onLive("job", refreshIfBookmarks);
-onLive("progress", refreshShown); // a step has begun

@@ -1,7 +1,6 @@
-import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { refreshSoon } from "~/live/refresh";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, type Schema, take } from "./client";
-import { type JobChange, onJobChanges } from "./job-changes";
+import { RESULTS } from "./live-dead-letters";
 import { forward, pageFrom } from "./pages";
 import type { paths } from "./schema";
 
@@ -11,8 +10,6 @@ type Summary = NonNullable<paths["/api/dead-letters/summary"]["get"]["parameters
 /** Which dead letters; an empty class: those without one. The reason is that of a group. */
 export type LetterFilter = Pick<Summary, "pipeline" | "step" | "errorClass" | "reason" | "userId">;
 export type Reprocessed = Schema<"ReprocessedLetters">;
-
-const RESULTS = ["dead-letters", "results"] as const;
 
 /** What has failed for good, in groups of the same reason. */
 export function lettersSummaryQuery(filter: Summary = {}) {
@@ -83,24 +80,4 @@ export function resultsQuery(jobs: Schema<"JobItems">[]) {
       ),
     meta: { live: true },
   });
-}
-
-/** Letters come and go with the items that have failed. A job that has not begun has none. The time tells an item that has
- * failed again from one that has not run again: both events may have come as one. */
-function failsOtherwise({ job: { counters, lastError, startedAt }, before }: JobChange): boolean {
-  const known = before ?? (startedAt === null ? { error: 0, failedAt: "" } : undefined);
-  return known?.error !== counters.error || known.failedAt !== (lastError?.at ?? "");
-}
-
-onJobChanges((client, changes) => {
-  if (changes.some(failsOtherwise)) refreshSoon(client, ["dead-letters"]);
-  else refreshResults(client, new Set(changes.map(({ job }) => job.id)));
-});
-
-/** What has become of a retry changes also while no item fails. */
-function refreshResults(client: QueryClient, changed: ReadonlySet<string>): void {
-  for (const { queryKey } of client.getQueryCache().findAll({ queryKey: RESULTS })) {
-    const [, , retried] = queryKey as ReturnType<typeof resultsQuery>["queryKey"];
-    if (retried.some(({ jobId }) => changed.has(jobId))) refreshSoon(client, queryKey);
-  }
 }

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import "./bookmarks"; // its events keep the newest bookmarks fresh …
+import "./live-bookmarks"; // its events keep the newest bookmarks fresh …
 import { api, queryClient, type Schema, take } from "./client";
 import { retryLetters } from "./dead-letters"; // … and its events the newest dead letters
 import { ProblemError } from "./problem";

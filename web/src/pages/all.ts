@@ -1,6 +1,7 @@
 // Written by scripts/web_pages.py from the folders of pages: do not edit.
 import * as account from "./account/routes";
 import * as admin from "./admin/routes";
+import * as articles from "./articles/routes";
 import * as bookmarks from "./bookmarks/routes";
 import * as deadLetters from "./dead-letters/routes";
 import type { Folder } from "./folder";
@@ -10,11 +11,13 @@ import * as ops from "./ops/routes";
 import * as pending from "./pending/routes";
 import * as pipeline from "./pipeline/routes";
 import * as save from "./save/routes";
+import * as search from "./search/routes";
 import * as sheets from "./sheets/routes";
 
 export const routes = [
   ...account.routes,
   ...admin.routes,
+  ...articles.routes,
   ...bookmarks.routes,
   ...deadLetters.routes,
   ...home.routes,
@@ -23,12 +26,14 @@ export const routes = [
   ...pending.routes,
   ...pipeline.routes,
   ...save.routes,
+  ...search.routes,
   ...sheets.routes,
 ] as const;
 
 export const folders: readonly Folder[] = [
   account,
   admin,
+  articles,
   bookmarks,
   deadLetters,
   home,
@@ -37,5 +42,6 @@ export const folders: readonly Folder[] = [
   pending,
   pipeline,
   save,
+  search,
   sheets,
 ];

@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, lazy, Suspense, useEffect, useId, useRef, useState } from "react";
 import { importLinks, newKey, saveLink } from "~/api/links";
 import { ProblemError } from "~/api/problem";
 import { trackJob } from "~/jobs/tracked";
@@ -13,6 +13,8 @@ import { isInField } from "./keys";
 import { keepLink } from "./outbox";
 import { Store, useStore } from "./store";
 import { toast } from "./toasts";
+
+const Answers = lazy(() => import("./later").then((loaded) => ({ default: loaded.Answers })));
 
 /** The text of the box, which the top bar and Home share: what was typed in one is not lost in the other. */
 const text = new Store("");
@@ -66,7 +68,7 @@ export function Box({ large }: { large?: boolean }) {
         void navigate({ to: "/jobs/$jobId", params: { jobId: intent.id } });
         break;
       case "search":
-        void navigate({ to: "/bookmarks", search: { q: intent.text } });
+        void navigate({ to: "/search", search: { q: intent.text } });
         break;
       default:
         return;
@@ -89,6 +91,8 @@ export function Box({ large }: { large?: boolean }) {
     if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault();
       void submit();
+    } else if (event.key === "ArrowDown") {
+      field.current?.form?.querySelector<HTMLElement>("[data-answers] a")?.focus();
     } else if (event.key === "Escape") {
       text.set("");
       setWrong("");
@@ -97,7 +101,13 @@ export function Box({ large }: { large?: boolean }) {
   };
   const words = wrong || intentWords(intent);
   return (
-    <form className={classes(css.box, large && css.large)} onSubmit={submit} role="search">
+    <form
+      className={classes(css.box, large && css.large)}
+      onSubmit={submit}
+      role="search"
+      onFocus={() => setFocused(true)}
+      onBlur={({ currentTarget, relatedTarget }) => setFocused(currentTarget.contains(relatedTarget))}
+    >
       <div className={css.field}>
         <Plus aria-hidden="true" />
         <textarea
@@ -116,8 +126,6 @@ export function Box({ large }: { large?: boolean }) {
             text.set(event.target.value);
             setWrong("");
           }}
-          onFocus={() => setFocused(true)}
-          onBlur={() => setFocused(false)}
           onKeyDown={press}
         />
         {value ? (
@@ -136,6 +144,11 @@ export function Box({ large }: { large?: boolean }) {
       >
         {words || (large && "A link is saved at once. Its page, picture and text follow.")}
       </div>
+      {focused && intent.kind === "search" && (
+        <Suspense fallback={null}>
+          <Answers text={intent.text} large={large} onOpen={() => text.set("")} />
+        </Suspense>
+      )}
     </form>
   );
 }

@@ -1,20 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
 import { suggestQuery } from "~/api/suggest";
 import type { Command } from "./commands";
 import { things } from "./things";
+import { useTyped } from "./use-typed";
 
-const TYPING_MS = 150;
 const LONGEST = 100;
 
 /** What is called like a text, as commands that open it; it is asked for when nobody has typed for a moment. */
 export function useFound(typed: string): Command[] {
-  const [q, setQ] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setQ(typed.trim().slice(0, LONGEST)), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const q = useTyped(typed.trim().slice(0, LONGEST));
   const { history } = useRouter();
   const { data } = useQuery(suggestQuery(q));
   if (!typed.trim() || !q) return [];

@@ -16,20 +16,18 @@ import { useEffect, useMemo, useState } from "react";
 import { signOut, useApp } from "~/api/app";
 import { live } from "~/live";
 import { Button } from "~/ui/button";
-import { Dialog } from "~/ui/dialog";
 import { Menu } from "~/ui/menu";
 import { Box, fillBox, usePasteAnywhere } from "./box";
 import { type Command, useCommands } from "./commands";
 import { useOutbox } from "./device";
-import { DropAnywhere } from "./drop";
 import css from "./frame.module.css";
 import { useKeys } from "./keys";
 import { LiveLine } from "./live-line";
 import { currentLook, setLook } from "./look";
-import { PANEL_SLOT } from "./panel";
+import { PANEL_SLOT } from "./panel-slot";
 import { entriesFor, type RailEntry } from "./rail";
+import { RailLink } from "./rail-link";
 import { Toasts } from "./toasts";
-import { Tray } from "./tray";
 
 type Open = "palette" | "help" | "more" | undefined;
 
@@ -148,22 +146,13 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
       </nav>
       <div className={css.corner}>
         <Toasts />
-        <Tray here={here} onGo={(href) => history.push(href)} />
+        {later && <later.Tray here={here} onGo={(href) => history.push(href)} />}
       </div>
-      <DropAnywhere />
+      {later && <later.DropAnywhere />}
       {later && <later.SignInDialog name={app.me.name} />}
       {later && open === "palette" && <later.Palette onClose={close} onText={(text) => fillBox(text)} />}
       {later && open === "help" && <later.Help onClose={close} />}
-      {open === "more" && (
-        <Dialog title="All pages" onClose={close}>
-          <div className={css.more}>
-            {entries.map((entry) => (
-              <RailLink key={entry.to} entry={entry} className={css.link!} onClick={close} />
-            ))}
-          </div>
-          <LiveLine />
-        </Dialog>
-      )}
+      {later && open === "more" && <later.AllPages entries={entries} onClose={close} />}
     </div>
   );
 }
@@ -175,21 +164,6 @@ function useLater() {
     void import("./later").then(setLoaded);
   }, []);
   return loaded;
-}
-
-function RailLink({ entry, className, onClick }: { entry: RailEntry; className: string; onClick?: () => void }) {
-  return (
-    <Link
-      to={entry.to}
-      className={className}
-      activeOptions={{ exact: entry.to === "/" }}
-      onClick={onClick}
-      title={entry.key ? `${entry.title} (g ${entry.key})` : entry.title}
-    >
-      <entry.icon aria-hidden="true" />
-      <span>{entry.title}</span>
-    </Link>
-  );
 }
 
 /** After a change of page, the focus is on its heading. */

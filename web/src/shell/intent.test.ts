@@ -23,6 +23,14 @@ test("a number after # opens a job, other text is searched", () => {
 });
 
 test("files go where they belong", () => {
-  const places = ["prices.CSV", "a.xlsx", "b.zip", "marks.html", "x.exe", "README"].map(placeOf);
-  expect(places).toEqual(["/sheets/new", "/sheets/new", "/sheets/new", "/bookmarks/import", undefined, undefined]);
+  const places = ["prices.CSV", "a.xlsx", "b.zip", "marks.html", "notes.md", "x.exe", "README"].map(placeOf);
+  expect(places).toEqual([
+    "/sheets/new",
+    "/sheets/new",
+    "/sheets/new",
+    "/bookmarks/import",
+    "/articles/import",
+    undefined,
+    undefined,
+  ]);
 });

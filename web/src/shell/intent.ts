@@ -40,16 +40,17 @@ export function intentWords(intent: Intent): string {
     case "job":
       return `Enter opens job ${intent.id}`;
     case "search":
-      return `Enter searches your bookmarks for “${intent.text.length > 40 ? `${intent.text.slice(0, 40)}…` : intent.text}”`;
+      return `Enter searches everything for “${intent.text.length > 40 ? `${intent.text.slice(0, 40)}…` : intent.text}”`;
   }
 }
 
 /** Where a dropped file belongs, by its name; undefined: nowhere. */
-export function placeOf(name: string): "/sheets/new" | "/bookmarks/import" | undefined {
+export function placeOf(name: string): "/sheets/new" | "/bookmarks/import" | "/articles/import" | undefined {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase();
   if (!ending) return undefined;
   if (["csv", "tsv", "txt", "xlsx", "xls", "xlsm", "ods", "zip", "gz"].includes(ending)) return "/sheets/new";
   if (["jpg", "jpeg", "png", "webp", "gif"].includes(ending)) return "/sheets/new";
   if (["html", "htm", "json"].includes(ending)) return "/bookmarks/import";
+  if (["md", "markdown", "pdf"].includes(ending)) return "/articles/import";
   return undefined;
 }

@@ -12,8 +12,8 @@ import { createPortal } from "react-dom";
 import { Button } from "~/ui/button";
 import { useCommands } from "./commands";
 import css from "./panel.module.css";
+import { PANEL_SLOT } from "./panel-slot";
 
-export const PANEL_SLOT = "panel-slot";
 const LEAST = 420;
 const MOST = 720;
 const KEY = "forebay.panel";

@@ -1,6 +1,7 @@
 import { act, render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
-import { putActivity, Tray } from "./tray";
+import { putActivity } from "./tray";
+import { Tray } from "./tray-view";
 
 test("what has ended well leaves by itself, what has failed stays", () => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { act, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { Tray } from "~/shell/tray";
+import { Tray } from "~/shell/tray-view";
 import { showInterrupted } from "./interrupted";
 import { begun, remember } from "./memory";
 

@@ -28,8 +28,8 @@ async function call(path: string, method: string, headers: Record<string, string
 export async function announce(path: string, file: File, options: object): Promise<Announced> {
   const metadata = `filename ${base64(file.name)},options ${base64(JSON.stringify(options))}`;
   const response = await call(path, "POST", { "Upload-Length": String(file.size), "Upload-Metadata": metadata });
-  const { jobId, sheetId } = (await response.json()) as { jobId: string; sheetId: string };
-  return { id: sheetId, jobId };
+  const said = (await response.json()) as { jobId: string; sheetId?: string; uploadId?: string };
+  return { id: said.sheetId ?? said.uploadId ?? "", jobId: said.jobId };
 }
 
 /** How many bytes the server has; undefined: the upload is not there any more. */

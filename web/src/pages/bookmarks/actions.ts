@@ -1,5 +1,6 @@
-import { type Bookmark, type BulkAction, changeBookmarks, putBookmarks, refreshBookmarks } from "~/api/bookmarks";
+import { type Bookmark, type BulkAction, changeBookmarks, putBookmarks } from "~/api/bookmarks";
 import { queryClient, type Schema } from "~/api/client";
+import { refreshBookmarks } from "~/api/live-bookmarks";
 import { failedToast, toast } from "~/shell/toasts";
 import { plural } from "~/words";
 

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { versionsQuery, type WholeBookmark } from "~/api/bookmarks";
+import { Difference } from "~/difference/difference";
 import { Loaded } from "~/shell/trouble";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
@@ -50,19 +51,5 @@ export function History({ bookmark }: { bookmark: WholeBookmark }) {
         onMore={() => void query.fetchNextPage()}
       />
     </>
-  );
-}
-
-function Difference({ text }: { text: string }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <pre className={css.difference} tabIndex={0}>
-      {text.split("\n").map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text
-        <span key={index} data-sign={line[0] === "+" || line[0] === "-" ? line[0] : undefined}>
-          {`${line}\n`}
-        </span>
-      ))}
-    </pre>
   );
 }

@@ -1,13 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Maximize2 } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { bookmarkQuery } from "~/api/bookmarks";
 import { Panel } from "~/shell/panel";
 import { Loaded } from "~/shell/trouble";
 import { buttonClass } from "~/ui/button";
 import { Skeleton } from "~/ui/skeleton";
 import { titleOf } from "./card";
-import { Detail, type TabName } from "./detail";
+import type { TabName } from "./detail";
+
+// The list is there before anything is opened beside it.
+const Detail = lazy(() => import("./detail").then((loaded) => ({ default: loaded.Detail })));
 
 interface BookmarkPanelProps {
   id: string;
@@ -26,26 +30,28 @@ export function BookmarkPanel({ id, tab, title, onTab, onClose }: BookmarkPanelP
     <Panel title={shown} onClose={onClose}>
       <Loaded query={query} what="The bookmark" loading={<LoadingDetail />}>
         {(bookmark) => (
-          <Detail
-            key={id}
-            bookmark={bookmark}
-            tab={tab}
-            onTab={onTab}
-            onGone={onClose}
-            besideList
-            more={
-              <Link
-                to="/bookmarks/$id"
-                params={{ id }}
-                search={tab ? { tab } : {}}
-                className={buttonClass("plain", { icon: true })}
-                aria-label="Open as a page"
-                title="Open as a page"
-              >
-                <Maximize2 />
-              </Link>
-            }
-          />
+          <Suspense fallback={<LoadingDetail />}>
+            <Detail
+              key={id}
+              bookmark={bookmark}
+              tab={tab}
+              onTab={onTab}
+              onGone={onClose}
+              besideList
+              more={
+                <Link
+                  to="/bookmarks/$id"
+                  params={{ id }}
+                  search={tab ? { tab } : {}}
+                  className={buttonClass("plain", { icon: true })}
+                  aria-label="Open as a page"
+                  title="Open as a page"
+                >
+                  <Maximize2 />
+                </Link>
+              }
+            />
+          </Suspense>
         )}
       </Loaded>
     </Panel>

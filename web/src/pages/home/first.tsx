@@ -11,7 +11,7 @@ import { Section } from "~/ui/section";
 import css from "./home.module.css";
 
 /** Nothing is here yet: the three ways to begin. */
-export function First() {
+export default function First() {
   const { pipelines } = useApp();
   const has = (name: string) => pipelines.some((pipeline) => pipeline.name === name);
   const demo = useMutation({ mutationFn: loadDemo });

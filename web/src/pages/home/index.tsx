@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { useApp } from "~/api/app";
 import { newestLettersQuery, parkedQuery, savedQuery, waitingSheetsQuery } from "~/api/home";
 import { isOpen, type Job, jobsQuery } from "~/api/jobs";
@@ -9,7 +9,6 @@ import { Box, fillBox } from "~/shell/box";
 import { Page } from "~/shell/page";
 import { Trouble } from "~/shell/trouble";
 import { SkeletonRows } from "~/ui/skeleton";
-import { First } from "./first";
 import { union } from "./group";
 import css from "./home.module.css";
 import { NeedsYou } from "./needs-you";
@@ -17,6 +16,8 @@ import { Recent } from "./recent";
 import { Running } from "./running";
 import { SavedCards } from "./saved-cards";
 
+// Only a new server has nothing to show.
+const First = lazy(() => import("./first"));
 const NEWEST = { pageSize: 60 };
 const SHOWN = 10;
 const FOLLOWED = 20;
@@ -66,7 +67,11 @@ export default function Home() {
             {newest.isError && !newest.data && (
               <Trouble error={newest.error} what="What is running" onRetry={() => void newest.refetch()} />
             )}
-            {isEmpty && <First />}
+            {isEmpty && (
+              <Suspense fallback={<SkeletonRows rows={4} height={64} />}>
+                <First />
+              </Suspense>
+            )}
             <Running jobs={open} shown={SHOWN} hasMore={hasMore} />
             <SavedCards saved={saved.data ?? []} open={openLinks} />
             <Recent jobs={ended} saved={(saved.data ?? []).filter((each) => !reading.has(each.jobId ?? ""))} />

@@ -22,7 +22,11 @@ async function sharedFiles(): Promise<File[]> {
   );
 }
 
-const DOES = { "/sheets/new": "Make a sheet of it", "/bookmarks/import": "Import its links" } as const;
+const DOES = {
+  "/sheets/new": "Make a sheet of it",
+  "/bookmarks/import": "Import its links",
+  "/articles/import": "Make an article of it",
+} as const;
 
 /** Files that were shared to the app. Nothing is done with them until the person says so: other sites can post, too. */
 export function SharedFiles() {
