@@ -28,11 +28,14 @@ ALLOWED = {
     "src/forebay/services/sources/": "messages name settings; `sheet` in a file that declares a source",
     "src/forebay/services/encodings/": "messages name the extra",
     "src/forebay/api/submit/row_files.py": "a media type",
+    "src/forebay/services/browser/": "a kind of resource of pages, and emulated media of style sheets",
+    "src/forebay/services/pages/": "whether a page has pictures, sound or video",
     "scripts/demands.py": "titles of the requirements",
     "scripts/web.py": "a contact sheet, and a style sheet",
 }
 _NAMES = "|".join(f"{name}|{name.removesuffix('s')}" for name in (package.name for package in packages()))
-_NAMED = re.compile(rf"(?<![a-z])(?:{_NAMES})(?![a-z])", re.IGNORECASE)
+_MEDIA_TYPES = r"media[ _-]?(?:types?|src)"  # of HTTP and of content security policies
+_NAMED = re.compile(rf"(?!{_MEDIA_TYPES})(?<![a-z])(?:{_NAMES})(?![a-z])", re.IGNORECASE)
 
 
 def _code(file: Path) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,84 @@
+"""The pipeline of media.
+
+    probe → expand (the entries of a playlist, each of which is an item of a job of this pipeline)
+          → download → transcribe → index
+
+A step starts when the one before it has ended: nothing asks whether a file is there already. Each writes its result
+into the share in the transaction that settles it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from forebay import resources
+from forebay.engine.declare.context import Context
+from forebay.engine.declare.limit import Limit
+from forebay.engine.declare.pipeline import Pipeline
+from forebay.engine.declare.retry import Retry
+from forebay.pipelines.media import db as rows
+from forebay.pipelines.media import step_writes
+from forebay.pipelines.media.downloading import Downloaded, download_share
+from forebay.pipelines.media.probing import Found, probe_share
+from forebay.pipelines.media.settings import MediaSettings
+from forebay.pipelines.media.step_share import Media, Share, of_share
+from forebay.services.egress import UrlNotFound, checked_url
+from forebay.types import Done, NotFound, Skip
+
+if TYPE_CHECKING:
+    from forebay.settings import Settings
+
+media = Pipeline("media", Media, reference="shareId", noun="share", title="Media")
+
+
+def site_of(given: Media) -> str:
+    """The site of a link: its host without `www.`; uploads are of none."""
+    return "" if given.url is None else checked_url(given.url).host.removeprefix("www.")
+
+
+@media.step(timeout=300, concurrency=(1, 16), retry=Retry(attempts=4, base=5.0, cap=900.0))
+@of_share(media, fetches=True)
+async def probe(ctx: Context, given: Media, share: Share) -> Done[Found] | NotFound:
+    """Find out what a link leads to, without downloading it."""
+    ctx.progress(note="looking at the link")
+    try:
+        found = await probe_share(ctx, given, share)
+    except UrlNotFound as error:
+        return NotFound(str(error))
+    return Done(found, [step_writes.write_facts(share, found.facts())])
+
+
+@media.step(after=probe, concurrency=(1, 1000), max_expiries=1000)
+@of_share(media, fetches=True)
+async def download(ctx: Context, given: Media, share: Share, found: Found) -> Done[Downloaded] | NotFound | Skip:
+    """Download the media, or continue an interrupted download, and store it once it is proven to be media."""
+    if found.kind == "playlist":
+        return Skip("its entries are downloaded one by one")
+    await rows.begin_download(await ctx.get(resources.database), share.id, share.owner_id)
+    try:
+        return await download_share(ctx, given, share, found)
+    except UrlNotFound as error:
+        return NotFound(str(error))
+
+
+@media.step(after=download, optional=True, timeout=60)
+@of_share(media)
+async def index(ctx: Context, given: Media, share: Share, file: Downloaded | None) -> Done[None]:
+    """Make what is said in the media searchable."""
+    return Done(None, [step_writes.write_spoken(share)])
+
+
+@media.tuning
+def tune(settings: Settings) -> None:
+    """Apply the settings to the downloads."""
+    own = settings.of(MediaSettings)
+    download.concurrency = (min(2, own.downloads), own.downloads)
+    download.retry = Retry(attempts=own.attempts, base=5.0, cap=900.0)
+    download.timeout = own.download_s + 300.0  # what is inspected and stored afterwards
+    limits = [Limit("media site", concurrency=own.site_downloads, key=site_of)]
+    if own.owner_downloads:
+        limits.append(Limit.per_owner("media downloads", concurrency=own.owner_downloads))
+    if own.owner_per_minute:
+        limits.append(Limit.per_owner("media starts", rate=own.owner_per_minute, per=60.0))
+    kept = [limit for limit in download.limits if not limit.name.startswith("media ")]
+    download.limits = (*kept, *limits)
