@@ -1524,6 +1524,228 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/articles/drafts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DraftList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/drafts/{key}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Draft"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["DraftContent"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Draft"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { embedding?: ("fresh" | "stale" | "waiting" | "failed" | "off")[] | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticlePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["NewArticle"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/by-slug/{slug}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { slug: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeArticle"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { slug: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ArticleChange"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeArticle"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ArticleChange"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Deleted"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/html": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleHtml"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; pageSize?: number }; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleVersionPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions/{version}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string; version: number }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeVersion"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/difference": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { before: number; after: number }; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["VersionDifference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions/{version}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string; version: number }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/bookmarks/tags": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -1925,6 +2147,74 @@ export interface paths {
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["StepReport"] } };
         202: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["StepReport"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; q?: string | null; state?: ("pending" | "processing" | "retry" | "completed" | "failed")[] | null; kind?: ("video" | "audio" | "image" | "playlist" | "file")[] | null; playlistId?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SharePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["NewShares"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AddedShares"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Share"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["RetriedShare"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -2345,6 +2635,9 @@ export interface components {
       created: boolean;
       bookmark: components['schemas']["Bookmark"] | components['schemas']["Reference"];
     };
+    AddedShares: {
+      shares: (components['schemas']["Share"] | components['schemas']["Reference"])[];
+    };
     AppInfo: {
       me: components['schemas']["Me"];
       version: string;
@@ -2360,6 +2653,52 @@ export interface components {
       items: number;
       streams: number;
       linkS: number;
+    };
+    Article: {
+      id: string;
+      slug: string;
+      title: string;
+      excerpt: string;
+      words: number;
+      version: number;
+      skipEmbedding: boolean;
+      embedding: "fresh" | "stale" | "waiting" | "failed" | "off";
+      embeddingProblem: string | null;
+      embeddedVersion: number | null;
+      embeddedAt: string | null;
+      jobId: string | null;
+      createdAt: string;
+      updatedAt: string;
+    };
+    ArticleChange: {
+      title?: string | null;
+      content?: string | null;
+      slug?: string | null;
+      message?: string | null;
+      skipEmbedding?: boolean | null;
+      embeddingPriority?: "high" | "normal" | "low";
+      version?: number | null;
+      draft?: string | null;
+    };
+    ArticleHtml: {
+      id: string;
+      version: number;
+      html: string;
+    };
+    ArticlePage: {
+      articles: components['schemas']["Article"][];
+      next: string | null;
+    };
+    ArticleVersion: {
+      version: number;
+      title: string;
+      message: string | null;
+      createdAt: string;
+      characters: number;
+    };
+    ArticleVersionPage: {
+      versions: components['schemas']["ArticleVersion"][];
+      next: string | null;
     };
     Attempt: {
       jobId: string;
@@ -2648,6 +2987,9 @@ export interface components {
       searchedTo: string | null;
       complete: boolean;
     };
+    Deleted: {
+      jobId: string;
+    };
     DepthSeries: {
       everyS: number;
       at: string[];
@@ -2676,6 +3018,23 @@ export interface components {
       at: string;
       ok: boolean;
       findings: components['schemas']["DoctorFinding"][];
+    };
+    Draft: {
+      key: string;
+      articleId: string | null;
+      baseVersion: number | null;
+      title: string;
+      content: string;
+      updatedAt: string;
+    };
+    DraftContent: {
+      title?: string;
+      content?: string;
+      articleId?: string | null;
+      baseVersion?: number | null;
+    };
+    DraftList: {
+      drafts: components['schemas']["Draft"][];
     };
     Export: {
       exportId: string;
@@ -3200,6 +3559,15 @@ export interface components {
       jobId: string;
       numbers: string;
     };
+    NewArticle: {
+      title: string;
+      content: string;
+      slug?: string | null;
+      message?: string | null;
+      skipEmbedding?: boolean;
+      embeddingPriority?: "high" | "normal" | "low";
+      draft?: string | null;
+    };
     NewBookmark: {
       url: string;
       title?: string | null;
@@ -3214,6 +3582,17 @@ export interface components {
     NewPassword: {
       old?: string | null;
       new: string;
+    };
+    NewShare: {
+      url: string;
+      title?: string | null;
+      priority?: number | null;
+    };
+    NewShares: {
+      url?: string | null;
+      title?: string | null;
+      priority?: number;
+      shares?: components['schemas']["NewShare"][] | null;
     };
     NewSignal: {
       name: string;
@@ -3293,6 +3672,14 @@ export interface components {
       package: string | null;
       steps: components['schemas']["StepInfo"][];
       inputSchema: Record<string, unknown>;
+    };
+    Poster: {
+      id: string;
+      url: string;
+      width?: number | null;
+      height?: number | null;
+      blurhash?: string | null;
+      thumb?: string | null;
     };
     Preferences: {
       value: unknown;
@@ -3412,6 +3799,9 @@ export interface components {
     RetriedItems: {
       jobs: components['schemas']["NamedItems"][];
     };
+    RetriedShare: {
+      jobId: string;
+    };
     RetryInfo: {
       attempts: number;
       notFound: number;
@@ -3498,6 +3888,76 @@ export interface components {
     };
     SettingList: {
       settings: components['schemas']["Setting"][];
+    };
+    Share: {
+      id: string;
+      url: string | null;
+      title: string | null;
+      description: string | null;
+      author: string | null;
+      site: string | null;
+      language: string | null;
+      kind: "video" | "audio" | "image" | "playlist" | "file" | null;
+      publishedAt: string | null;
+      durationS: number | null;
+      width: number | null;
+      height: number | null;
+      videoCodec: string | null;
+      audioCodec: string | null;
+      container: string | null;
+      media: components['schemas']["ShareMedia"];
+      fileState: "waiting" | "downloading" | "retrying" | "ready" | "failed" | "removed" | "none";
+      file: components['schemas']["ShareFile"] | null;
+      poster: components['schemas']["Poster"] | null;
+      progress: components['schemas']["ShareProgress"] | null;
+      downloadStatus: "pending" | "processing" | "retry" | "completed" | "failed";
+      downloadAttempts: number;
+      downloadError: string | null;
+      downloadStartedAt: string | null;
+      downloadCompletedAt: string | null;
+      transcriptStatus: "pending" | "processing" | "completed" | "skipped" | "failed";
+      transcriptError: string | null;
+      transcript: string | null;
+      playlistId: string | null;
+      playlistIndex: number | null;
+      entries: number | null;
+      readyEntries: number | null;
+      priority: number;
+      platformData: unknown;
+      createdAt: string;
+      updatedAt: string;
+      jobId: string | null;
+      item: string;
+      jobState: string | null;
+      status: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
+      error: unknown;
+    };
+    ShareFile: {
+      id: string;
+      url: string;
+      mediaType: string;
+      size: number;
+      sha256: string;
+      link?: string | null;
+      linkExpiresAt?: string | null;
+    };
+    ShareMedia: {
+      url: string | null;
+      type: "video" | "audio" | "image" | "playlist" | "file" | null;
+      isStored: boolean;
+    };
+    SharePage: {
+      shares: components['schemas']["Share"][];
+      next: string | null;
+    };
+    ShareProgress: {
+      step: string;
+      fraction: number | null;
+      note: string | null;
+      bytesDone?: number | null;
+      bytesTotal?: number | null;
+      bytesPerSecond?: number | null;
+      endsAt?: string | null;
     };
     SheetEstimate: {
       rows: number;
@@ -3735,12 +4195,36 @@ export interface components {
       words: number | null;
       difference: string | null;
     };
+    VersionDifference: {
+      before: components['schemas']["ArticleVersion"];
+      after: components['schemas']["ArticleVersion"];
+      difference: string;
+      isCut: boolean;
+    };
     VersionPage: {
       changes: components['schemas']["Version"][];
       next: string | null;
     };
     WantedScan: {
       source?: string | null;
+    };
+    WholeArticle: {
+      id: string;
+      slug: string;
+      title: string;
+      excerpt: string;
+      words: number;
+      version: number;
+      skipEmbedding: boolean;
+      embedding: "fresh" | "stale" | "waiting" | "failed" | "off";
+      embeddingProblem: string | null;
+      embeddedVersion: number | null;
+      embeddedAt: string | null;
+      jobId: string | null;
+      createdAt: string;
+      updatedAt: string;
+      content: string;
+      message: string | null;
     };
     WholeBookmark: {
       id: string;
@@ -3782,6 +4266,14 @@ export interface components {
       ocr: string | null;
       facts: unknown;
       notes: unknown;
+    };
+    WholeVersion: {
+      version: number;
+      title: string;
+      message: string | null;
+      createdAt: string;
+      characters: number;
+      content: string;
     };
     Why: {
       at: string;

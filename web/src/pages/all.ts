@@ -6,6 +6,7 @@ import * as deadLetters from "./dead-letters/routes";
 import type { Folder } from "./folder";
 import * as home from "./home/routes";
 import * as jobs from "./jobs/routes";
+import * as media from "./media/routes";
 import * as ops from "./ops/routes";
 import * as pending from "./pending/routes";
 import * as pipeline from "./pipeline/routes";
@@ -19,6 +20,7 @@ export const routes = [
   ...deadLetters.routes,
   ...home.routes,
   ...jobs.routes,
+  ...media.routes,
   ...ops.routes,
   ...pending.routes,
   ...pipeline.routes,
@@ -33,6 +35,7 @@ export const folders: readonly Folder[] = [
   deadLetters,
   home,
   jobs,
+  media,
   ops,
   pending,
   pipeline,
