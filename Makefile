@@ -96,13 +96,13 @@ fmt: setup ## format the code and fix what the linter can fix
 	@$(BIN)/ruff format .
 
 # The extras that `make up` installs: all but the drivers that only programs of one's own use.
-RUNTIME := api articles embedded images media ocr sentry sheets sources speech storage tracing web webhooks
+RUNTIME := api articles attachments embedded images media ocr sentry sheets sources speech storage tracing web webhooks
 COMPILE := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 
 lock: setup ## update both lock files from pyproject.toml
 	@$(COMPILE) --all-extras --group dev --output-file requirements.lock $(ARGS)
-	@$(COMPILE) $(RUNTIME:%=--extra %) --group build --group models --constraint requirements.lock --output-file requirements.runtime.lock
+	@$(COMPILE) $(RUNTIME:%=--extra %) --group build --group models --group fonts --constraint requirements.lock --output-file requirements.runtime.lock
 	@! grep -n '://' requirements.lock requirements.runtime.lock
 	@$(PYTHON) scripts/bootstrap.py --dev
 

@@ -10,7 +10,7 @@ import re
 import time
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from forebay.errors import DataError, PermanentError, TransientError
 from forebay.services.download.receiving import Breaks, append_all
@@ -20,16 +20,22 @@ from forebay.services.egress.statuses import status_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from forebay.services.download.partial_file import PartialFile
     from forebay.services.download.receiving import Report
     from forebay.services.egress.answers import FetchRequest, Response
-    from forebay.services.egress.http import Http
 
 _CONTENT_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)")
 _KEPT = ("content-disposition", "content-type", "date", "etag", "last-modified")  # headers in the journal
 _LONGEST_HEADER = 2000
+
+
+class StreamingClient(Protocol):
+    """Sends requests: `Http`, or what adds something to each request."""
+
+    def stream(self, wanted: FetchRequest) -> AbstractAsyncContextManager[Response]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,7 @@ class ContentRange:
 
 
 async def download(
-    http: Http,
+    http: StreamingClient,
     wanted: FetchRequest,
     partial: PartialFile,
     *,
@@ -110,7 +116,9 @@ async def download(
 
 
 class _Download:
-    def __init__(self, http: Http, wanted: FetchRequest, partial: PartialFile, report: Report | None) -> None:
+    def __init__(
+        self, http: StreamingClient, wanted: FetchRequest, partial: PartialFile, report: Report | None
+    ) -> None:
         self._http, self._partial, self._report = http, partial, report
         # Compressed responses cannot be continued, and their total size is unknown.
         self._wanted = replace(wanted, headers={**wanted.headers, "accept-encoding": "identity"})
