@@ -1746,6 +1746,258 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/attachments/hooks/{source}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { source: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": Record<string, string> } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/instances": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; source?: string | null; status?: "PENDING" | "DOWNLOADED" | "FAILED" | null; q?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["InstancePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/instances/{instance_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { instance_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["InstanceDetail"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/instances/{instance_id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { instance_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/files": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { status: "PENDING" | "DOWNLOADED" | "FAILED"; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["FilePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/files/pending": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { limit?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AttachmentFile"][] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/files/failed": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { limit?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AttachmentFile"][] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/files/{attachment_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { attachment_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AttachmentFile"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/files/{attachment_id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { attachment_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/deliveries": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; source?: string | null; verdict?: "ACCEPTED" | "DUPLICATE" | "IGNORED" | "CHALLENGE" | "REJECTED" | null; instanceId?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DeliveryPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/status": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AttachmentStatus"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/quota": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Quota"][] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/attachments/sources": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SenderInfo"][] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/bookmarks/tags": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -2700,6 +2952,35 @@ export interface components {
       versions: components['schemas']["ArticleVersion"][];
       next: string | null;
     };
+    AttachmentFile: {
+      id: string;
+      instanceId: string;
+      name: string;
+      status: "PENDING" | "DOWNLOADED" | "FAILED";
+      attempts: number;
+      error: string | null;
+      size: number | null;
+      sha256: string | null;
+      mediaType: string | null;
+      fileId: string | null;
+      jobId: string | null;
+      n: number | null;
+      createdAt: string;
+      lastAttemptAt: string | null;
+      nextRetryAt: string | null;
+      downloadedAt: string | null;
+      removedAt: string | null;
+    };
+    AttachmentStatus: {
+      isRunning: boolean;
+      lastProcessed: string | null;
+      pendingCount: number;
+      processedCount: number;
+      failedCount: number;
+      upSinceSeconds: number | null;
+      isHealthy: boolean;
+      lastError: string | null;
+    };
     Attempt: {
       jobId: string;
       itemId: string;
@@ -2990,6 +3271,22 @@ export interface components {
     Deleted: {
       jobId: string;
     };
+    Delivery: {
+      id: string;
+      source: string;
+      verdict: "ACCEPTED" | "DUPLICATE" | "IGNORED" | "CHALLENGE" | "REJECTED";
+      reason: string | null;
+      key: string | null;
+      event: string | null;
+      bytes: number;
+      ip: string | null;
+      instanceId: string | null;
+      receivedAt: string;
+    };
+    DeliveryPage: {
+      items: components['schemas']["Delivery"][];
+      next: string | null;
+    };
     DepthSeries: {
       everyS: number;
       at: string[];
@@ -3059,6 +3356,10 @@ export interface components {
       exportId: string;
       state: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED";
     };
+    Fact: {
+      name: string;
+      value: string;
+    };
     Facts: {
       ahead?: number | null;
       aheadExact?: boolean | null;
@@ -3115,6 +3416,11 @@ export interface components {
       score: number;
       reason: string;
     };
+    FileCounts: {
+      pending: number;
+      downloaded: number;
+      failed: number;
+    };
     FileInfo: {
       id: string;
       name: string;
@@ -3124,6 +3430,10 @@ export interface components {
       createdAt: string;
       url: string;
       expiresAt: string;
+    };
+    FilePage: {
+      items: components['schemas']["AttachmentFile"][];
+      next: string | null;
     };
     FileRef: {
       id: string;
@@ -3265,6 +3575,52 @@ export interface components {
       title: string | null;
       brand: string | null;
       sku: string | null;
+    };
+    Instance: {
+      id: string;
+      source: string;
+      key: string;
+      title: string | null;
+      state: string | null;
+      files: components['schemas']["FileCounts"];
+      bytes: number;
+      skipped: number;
+      voucher: "WAITING" | "READY" | "PARTIAL" | "WITHHELD" | "NONE";
+      voucherId: string | null;
+      problem: string | null;
+      jobId: string | null;
+      createdAt: string;
+      receivedAt: string;
+      readAt: string | null;
+      settledAt: string | null;
+    };
+    InstanceDetail: {
+      id: string;
+      source: string;
+      key: string;
+      title: string | null;
+      state: string | null;
+      files: components['schemas']["FileCounts"];
+      bytes: number;
+      skipped: number;
+      voucher: "WAITING" | "READY" | "PARTIAL" | "WITHHELD" | "NONE";
+      voucherId: string | null;
+      problem: string | null;
+      jobId: string | null;
+      createdAt: string;
+      receivedAt: string;
+      readAt: string | null;
+      settledAt: string | null;
+      facts: components['schemas']["Fact"][];
+      allFiles: components['schemas']["AttachmentFile"][];
+      deliveries: components['schemas']["Delivery"][];
+      voucherUrl: string | null;
+      why: string | null;
+      waitingJobId: string | null;
+    };
+    InstancePage: {
+      items: components['schemas']["Instance"][];
+      next: string | null;
     };
     InvitationRow: {
       id: string;
@@ -3743,6 +4099,14 @@ export interface components {
     QueueChanged: {
       changed: boolean;
     };
+    Quota: {
+      source: string;
+      perSecond: number | null;
+      perDay: number | null;
+      used: number;
+      left: number | null;
+      nextAt: string | null;
+    };
     ReadOptions: {
       header?: boolean | null;
       encoding?: string | null;
@@ -3795,6 +4159,10 @@ export interface components {
     Reread: {
       options?: components['schemas']["ReadOptions"] | null;
       key?: string[];
+    };
+    Retried: {
+      files: number;
+      jobIds: string[];
     };
     RetriedItems: {
       jobs: components['schemas']["NamedItems"][];
@@ -3852,6 +4220,14 @@ export interface components {
     ScheduleRun: {
       jobId: string;
       created: boolean;
+    };
+    SenderInfo: {
+      name: string;
+      kind: "lark" | "declared";
+      path: string;
+      owner: string;
+      isReady: boolean;
+      problem: string | null;
     };
     Series: {
       at: string;

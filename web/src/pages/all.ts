@@ -1,6 +1,7 @@
 // Written by scripts/web_pages.py from the folders of pages: do not edit.
 import * as account from "./account/routes";
 import * as admin from "./admin/routes";
+import * as attachments from "./attachments/routes";
 import * as bookmarks from "./bookmarks/routes";
 import * as deadLetters from "./dead-letters/routes";
 import type { Folder } from "./folder";
@@ -16,6 +17,7 @@ import * as sheets from "./sheets/routes";
 export const routes = [
   ...account.routes,
   ...admin.routes,
+  ...attachments.routes,
   ...bookmarks.routes,
   ...deadLetters.routes,
   ...home.routes,
@@ -31,6 +33,7 @@ export const routes = [
 export const folders: readonly Folder[] = [
   account,
   admin,
+  attachments,
   bookmarks,
   deadLetters,
   home,

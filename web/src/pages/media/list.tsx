@@ -1,17 +1,16 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
 import { type ShareFilter, sharesQuery } from "~/api/media";
 import { useListKeys } from "~/shell/list-keys";
 import { Page } from "~/shell/page";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Chips } from "~/ui/chips";
-import { Field } from "~/ui/field";
 import { Filters } from "~/ui/filters";
 import { More } from "~/ui/more";
 import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
+import { TypedSearch } from "~/ui/typed-search";
 import { AddMedia } from "./add";
 import { ShareCard } from "./card";
 import { KIND_WORDS, KINDS, STATE_WORDS, STATES } from "./kinds";
@@ -19,7 +18,6 @@ import css from "./media.module.css";
 import { useFollowedShares } from "./use-followed";
 
 const route = getRouteApi("/media");
-const TYPING_MS = 250;
 
 export default function MediaPage() {
   const filter = route.useSearch();
@@ -54,7 +52,14 @@ export default function MediaPage() {
             onChange={(kind) => set({ kind })}
           />
         }
-        search={<SearchShares value={filter.q} onSearch={(q) => set({ q })} />}
+        search={
+          <TypedSearch
+            label="Search media"
+            placeholder="Titles, authors and what is said"
+            value={filter.q}
+            onSearch={(q) => set({ q })}
+          />
+        }
         chosen={filter.state?.length ?? 0}
       >
         <Chips
@@ -101,29 +106,5 @@ function Nothing({ isNarrowed, onDrop }: { isNarrowed: boolean; onDrop: () => vo
       Paste a link to a video, a podcast, a picture or a playlist. It is saved at once; the file is downloaded in the
       background, and what is said in it becomes text that can be searched.
     </Empty>
-  );
-}
-
-/** Searches when one stops typing. */
-function SearchShares({ value, onSearch }: { value: string | undefined; onSearch: (q: string | undefined) => void }) {
-  const [typed, setTyped] = useState(value ?? "");
-  const search = useRef(onSearch);
-  search.current = onSearch;
-  useEffect(() => setTyped(value ?? ""), [value]);
-  useEffect(() => {
-    const next = typed.trim() || undefined;
-    if (next === value) return;
-    const timer = setTimeout(() => search.current(next), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed, value]);
-  return (
-    <Field
-      label="Search media"
-      hideLabel
-      type="search"
-      placeholder="Titles, authors and what is said"
-      value={typed}
-      onChange={(event) => setTyped(event.target.value)}
-    />
   );
 }
