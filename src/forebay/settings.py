@@ -11,9 +11,10 @@ from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
-from forebay.base_settings import OtherName, PackageSettings, Seconds, SettingsBase
+from forebay.base_settings import OtherName, PackageSettings, Seconds
 from forebay.errors import ConfigError
 from forebay.setting_formats import days_by_name, networks, port_ranges
+from forebay.speech_settings import SpeechSettings
 from forebay.validation import reason_without_value
 
 P = TypeVar("P", bound=PackageSettings)
@@ -32,7 +33,7 @@ def _read(kind: type[P]) -> P:
         ) from None
 
 
-class Settings(SettingsBase):
+class Settings(SpeechSettings):
     """The general settings; the variable of each field is FOREBAY_<NAME>. `of` returns those of packages."""
 
     other_names: ClassVar = {

@@ -6,7 +6,7 @@ package = PipelinePackage(
     "media",
     __name__,
     pipelines=("steps",),
-    routes=("routes.shares",),
+    routes=("routes.shares", "routes.transcripts"),
     settings="settings:MediaSettings",
     jobs={"media": "job_hooks:ShareJobs"},
     commands={"media": Command("commands", "Download videos, sound and pictures, and show their state.")},

@@ -22,11 +22,14 @@ from forebay.pipelines.media.downloading import Downloaded, download_share
 from forebay.pipelines.media.probing import Found, probe_share
 from forebay.pipelines.media.settings import MediaSettings
 from forebay.pipelines.media.step_share import Media, Share, of_share
+from forebay.pipelines.media.transcribe import Transcribed, transcribe_share
 from forebay.services.egress import UrlNotFound, checked_url
 from forebay.types import Done, NotFound, Skip
 
 if TYPE_CHECKING:
     from forebay.settings import Settings
+
+_TRANSCRIBING = Retry(attempts=4, base=30.0, cap=900.0)
 
 media = Pipeline("media", Media, reference="shareId", noun="share", title="Media")
 
@@ -61,9 +64,19 @@ async def download(ctx: Context, given: Media, share: Share, found: Found) -> Do
         return NotFound(str(error))
 
 
-@media.step(after=download, optional=True, timeout=60)
+# One at a time in a worker: the model uses all processors. Pieces that are complete survive a worker, however often.
+@media.step(
+    after=download, optional=True, timeout=12 * 3600, concurrency=(1, 1), max_expiries=1000, retry=_TRANSCRIBING
+)
 @of_share(media)
-async def index(ctx: Context, given: Media, share: Share, file: Downloaded | None) -> Done[None]:
+async def transcribe(ctx: Context, given: Media, share: Share, file: Downloaded | None) -> Done[Transcribed] | Skip:
+    """Write down what is said in the media, unless its site has subtitles."""
+    return await transcribe_share(ctx, share, file, _TRANSCRIBING)
+
+
+@media.step(after=transcribe, optional=True, timeout=60)
+@of_share(media)
+async def index(ctx: Context, given: Media, share: Share, spoken: Transcribed | None) -> Done[None]:
     """Make what is said in the media searchable."""
     return Done(None, [step_writes.write_spoken(share)])
 

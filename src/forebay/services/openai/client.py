@@ -17,9 +17,12 @@ from forebay.services.openai.server_sent_events import EventReader
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
+    from typing import TypeAlias
 
     from forebay.services.egress import FetchRequest, Http
     from forebay.services.openai.service import Service
+
+    FormFields: TypeAlias = Mapping[str, str | tuple[str, ...]]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -54,8 +57,8 @@ class OpenAiClient:
         """
         return await self._ask(self._wanted(path, "application/json", self._json(question)), answer)
 
-    async def post_form(self, path: str, fields: Mapping[str, str], file: RequestFile, answer: type[M]) -> M:
-        """The same for a form with a file, such as speech.
+    async def post_form(self, path: str, fields: FormFields, file: RequestFile, answer: type[M]) -> M:
+        """The same for a form with a file, such as speech; a field may have several values.
 
         Raises: the same.
         """
@@ -126,12 +129,13 @@ class OpenAiClient:
         )
 
 
-def _form(fields: Mapping[str, str], file: RequestFile) -> tuple[str, bytes]:
+def _form(fields: FormFields, file: RequestFile) -> tuple[str, bytes]:
     """The media type and the body of a form."""
     boundary = secrets.token_hex(16)
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="{_quoted(name)}"\r\n\r\n{value}\r\n'
-        for name, value in fields.items()
+        for name, values in fields.items()
+        for value in ((values,) if isinstance(values, str) else values)
     ]
     head = (
         f'--{boundary}\r\nContent-Disposition: form-data; name="{_quoted(file.field)}"; '

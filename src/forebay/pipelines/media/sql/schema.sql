@@ -62,8 +62,23 @@ CREATE TABLE forebay.transcript (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT transcript_source_check CHECK ((source = ANY (ARRAY['subtitles'::text, 'speech'::text])))
 );
+CREATE TABLE forebay.transcript_piece (
+    share_id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    start_ms bigint NOT NULL,
+    end_ms bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    model text NOT NULL,
+    is_last boolean NOT NULL,
+    language text,
+    segments jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT transcript_piece_check CHECK ((end_ms >= start_ms))
+);
 ALTER TABLE ONLY forebay.share
     ADD CONSTRAINT share_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY forebay.transcript_piece
+    ADD CONSTRAINT transcript_piece_pkey PRIMARY KEY (share_id, start_ms);
 ALTER TABLE ONLY forebay.transcript
     ADD CONSTRAINT transcript_pkey PRIMARY KEY (share_id);
 CREATE INDEX idx_shares_download_queue ON forebay.share USING btree (download_status, created_at) WHERE ((download_status)::text = ANY ((ARRAY['pending'::character varying, 'retry'::character varying])::text[]));
@@ -80,14 +95,19 @@ CREATE INDEX transcript_owner ON forebay.transcript USING btree (owner_id, share
 CREATE TRIGGER drop_files AFTER DELETE OR UPDATE OF file_id, poster_id ON forebay.share FOR EACH ROW EXECUTE FUNCTION forebay.drop_share_files();
 ALTER TABLE ONLY forebay.share
     ADD CONSTRAINT share_playlist_id_fkey FOREIGN KEY (playlist_id) REFERENCES forebay.share(id) ON DELETE CASCADE;
+ALTER TABLE ONLY forebay.transcript_piece
+    ADD CONSTRAINT transcript_piece_share_id_fkey FOREIGN KEY (share_id) REFERENCES forebay.share(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.transcript
     ADD CONSTRAINT transcript_share_id_fkey FOREIGN KEY (share_id) REFERENCES forebay.share(id) ON DELETE CASCADE;
 CREATE POLICY of_all ON forebay.share TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_all ON forebay.transcript TO forebay_admin, forebay_worker USING (true);
+CREATE POLICY of_all ON forebay.transcript_piece TO forebay_admin, forebay_worker USING (true);
 CREATE POLICY of_owner ON forebay.share TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 CREATE POLICY of_owner ON forebay.transcript TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
+CREATE POLICY of_owner ON forebay.transcript_piece TO forebay_api USING ((owner_id = ( SELECT (NULLIF(current_setting('forebay.owner_id'::text, true), ''::text))::bigint AS "nullif")));
 ALTER TABLE forebay.share ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.transcript ENABLE ROW LEVEL SECURITY;
+ALTER TABLE forebay.transcript_piece ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,DELETE ON TABLE forebay.share TO forebay_api;
 GRANT SELECT,DELETE ON TABLE forebay.share TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.share TO forebay_worker;
@@ -124,3 +144,6 @@ GRANT USAGE ON SEQUENCE forebay.share_id_seq TO forebay_worker;
 GRANT SELECT,DELETE ON TABLE forebay.transcript TO forebay_api;
 GRANT SELECT,DELETE ON TABLE forebay.transcript TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.transcript TO forebay_worker;
+GRANT SELECT,DELETE ON TABLE forebay.transcript_piece TO forebay_api;
+GRANT SELECT,DELETE ON TABLE forebay.transcript_piece TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.transcript_piece TO forebay_worker;
