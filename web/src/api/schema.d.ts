@@ -2476,6 +2476,60 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/shares/{share_id}/transcript": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ShareTranscript"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/transcript/search": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { q: string }; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TranscriptMatches"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/transcript.{form}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string; form: "srt" | "vtt" | "txt" }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/sheets": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -4335,6 +4389,14 @@ export interface components {
       bytesPerSecond?: number | null;
       endsAt?: string | null;
     };
+    ShareTranscript: {
+      shareId: string;
+      language: string | null;
+      source: "subtitles" | "speech";
+      model: string | null;
+      createdAt: string;
+      segments: components['schemas']["TranscriptSegment"][];
+    };
     SheetEstimate: {
       rows: number;
       perSecond: number | null;
@@ -4560,6 +4622,26 @@ export interface components {
       skipped: number;
       notFound: number;
       error: number;
+    };
+    TranscriptMatch: {
+      n: number;
+      start: number;
+      end: number;
+      text: string;
+    };
+    TranscriptMatches: {
+      matches: components['schemas']["TranscriptMatch"][];
+    };
+    TranscriptSegment: {
+      start: number;
+      end: number;
+      text: string;
+      words: components['schemas']["TranscriptWord"][];
+    };
+    TranscriptWord: {
+      start: number;
+      end: number;
+      text: string;
     };
     UnreadableRow: {
       line: number;
