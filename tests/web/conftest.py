@@ -13,8 +13,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from forebay.pipelines.attachments.steps import attachment_files, attachments
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
+from forebay.pipelines.media.steps import media
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.steps import sheets
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Seed: TypeAlias = Callable[["Site"], dict[str, str]]
 
-PIPELINES = (bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports)
+PIPELINES = (
+    *(bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports),
+    *(media, attachments, attachment_files),
+)
 
 
 class Site:
@@ -146,7 +151,7 @@ def states(new_database: NewDatabase, browser: Browser) -> Iterator[States]:
 
 @pytest.fixture
 def serve(dsn: str, browser: Browser) -> Iterator[Callable[..., Site]]:
-    """Starts a server with these pipelines; by default those of bookmarks and sheets."""
+    """Starts a server with these pipelines; by default those of all packages."""
     with ExitStack() as stack:
 
         def start(*pipelines: Any) -> Site:

@@ -34,5 +34,5 @@ const COLUMNS: Column<Delivery>[] = [
 
 /** Requests of senders, with what was thought of each. */
 export function DeliveryTable({ deliveries }: { deliveries: Delivery[] }) {
-  return <Table label="Deliveries" columns={COLUMNS} rows={deliveries} rowKey={({ id }) => id} />;
+  return <Table label="Requests of senders" columns={COLUMNS} rows={deliveries} rowKey={({ id }) => id} />;
 }

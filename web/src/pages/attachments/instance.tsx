@@ -128,7 +128,7 @@ function Files({ instance }: { instance: InstanceDetail }) {
     { key: "why", title: "Reason", isClear: true, cell: (file) => <Reason file={file} /> },
     {
       key: "again",
-      title: "",
+      title: <span className="only-heard">Again</span>,
       isClear: true,
       cell: (file) =>
         file.status === "FAILED" && (
@@ -156,7 +156,7 @@ function Files({ instance }: { instance: InstanceDetail }) {
     >
       <Failed of={retry} what="Nothing was started again." />
       {instance.allFiles.length > 0 ? (
-        <Table label="Files" columns={columns} rows={instance.allFiles} rowKey={({ id }) => id} />
+        <Table label="Files of the instance" columns={columns} rows={instance.allFiles} rowKey={({ id }) => id} />
       ) : (
         <p className="muted">{instance.readAt ? "The form has no files." : "The form has not been read yet."}</p>
       )}

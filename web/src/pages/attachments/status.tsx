@@ -33,7 +33,7 @@ export default function StatusPage() {
   return (
     <Page title="Status of attachments">
       <AttachmentPlaces />
-      <Loaded query={status} what="The status" loading={<SkeletonRows rows={4} height={32} />}>
+      <Loaded query={status} what="The status" loading={<SkeletonRows rows={9} height={32} />}>
         {(found) => <Worker status={found} />}
       </Loaded>
       <Section title="Senders">

@@ -32,6 +32,7 @@ export default function SharePage() {
   return (
     <Page
       title={share ? titleOf(share) : "Media"}
+      heading={<span className={css.heading}>{share ? titleOf(share) : "Media"}</span>}
       wide
       subtitle={
         <>
@@ -57,13 +58,13 @@ function Whole({ share }: { share: Share }) {
       <div className={css.main}>
         {share.kind !== "playlist" && <Player ref={player} share={share} start={t} />}
         <Trouble share={share} />
-        {isOpen && share.jobId && <Why jobId={share.jobId} itemId={share.item} />}
-        {share.kind === "playlist" && <Entries playlistId={share.id} />}
         {share.description && <p className={css.about}>{share.description}</p>}
+        <ShareFacts share={share} />
+        {share.kind === "playlist" && <Entries playlistId={share.id} />}
+        {isOpen && share.jobId && <Why jobId={share.jobId} itemId={share.item} />}
       </div>
       <div className={css.main}>
         <TranscriptPart share={share} player={player} search={q} />
-        <ShareFacts share={share} />
       </div>
     </div>
   );
