@@ -33,6 +33,8 @@ from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import ThrottledError
 from forebay.example import texts
 from forebay.identity.logins import ROLES, SETTINGS, login_name
+from forebay.pipelines.attachments.commands import attachments as attachment_commands
+from forebay.pipelines.attachments.declared_sources import load_declared
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.services.browser import find_browser
@@ -64,6 +66,18 @@ def test_testing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=200, check=False)
     assert "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_attachments(tmp_path: Path) -> None:
+    """The declaration is valid, and the commands exist."""
+    (declared,) = blocks("docs/howto/attachments.md", "toml")
+    (tmp_path / "shop.toml").write_text(declared)
+    (shop,) = load_declared(tmp_path, {"SHOP_SECRET": "s"})
+    assert (shop.name, shop.missing()) == ("shop", "SHOP_FILES_KEY is not set")
+    (commands,) = blocks("docs/howto/attachments.md", "sh")
+    for line in commands.splitlines():
+        command = attachment_commands.commands[line.split()[2]]
+        command.make_context(line.split()[2], line.split()[3:])
 
 
 async def test_steps(dsn: str) -> None:

@@ -39,7 +39,7 @@ class FakeLark:
     issued: set[str] = field(default_factory=set[str])
     codes: dict[str, str] = field(default_factory=dict[str, str])  # addresses that still work → file
     served: Counter[str] = field(default_factory=Counter[str])  # files sent as a whole
-    asked: int = 0  # requests for files that counted
+    asked: list[float] = field(default_factory=list[float])  # when files were requested
     limited: int = 0
     reads: Counter[str] = field(default_factory=Counter[str])
     bytes_sent: Counter[str] = field(default_factory=Counter[str])
@@ -48,6 +48,7 @@ class FakeLark:
     recent: deque[float] = field(default_factory=deque[float])
     codes_made: int = 0
     stall: asyncio.Event | None = None
+    connections: Callable[[], int] = int
 
     @property
     def url(self) -> str:
@@ -124,10 +125,10 @@ class FakeLark:
         return found
 
     def _by_code(self, code: str, headers: Mapping[str, str]) -> tuple[int, Any, bytes]:
-        self.asked += 1
-        if self.asked > self.quota:
-            self.wrong.append("the quota was exceeded")
         now = self.clock()
+        self.asked.append(now)
+        if sum(each > now - 86_400 for each in self.asked) > self.quota:
+            self.wrong.append("the quota was exceeded")
         while self.recent and self.recent[0] <= now - 1:
             self.recent.popleft()
         if len(self.recent) >= self.rate:
@@ -139,7 +140,7 @@ class FakeLark:
             return 403, {}, _error(1061004, "forbidden")
         faults = self.faults.get(file)
         fault = faults.popleft() if faults else ""
-        if fault:
+        if fault and fault != "truncate":
             del self.codes[code]  # an address that has failed does not work again
         return self._file(file, fault, headers)
 
@@ -156,7 +157,7 @@ class FakeLark:
         if fault in errors:
             return errors[fault]
         whole = self.contents[file]
-        tag = f'"{hashlib.md5(whole).hexdigest()}"'  # noqa: S324 - an ETag
+        tag = f'"{hashlib.md5(whole).hexdigest()}"'
         sent = {"etag": tag, "content-type": "application/pdf", "accept-ranges": "bytes"}
         start, status = 0, 200
         if "range" in headers and headers.get("if-range") == tag:
@@ -178,7 +179,9 @@ class FakeLark:
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             first, *lines = head.split("\r\n")
-            headers = {name.strip().lower(): value.strip() for name, _, value in (each.partition(":") for each in lines)}
+            headers = {
+                name.strip().lower(): value.strip() for name, _, value in (each.partition(":") for each in lines)
+            }
             body = await reader.readexactly(int(headers.get("content-length", 0)))
             method, target, _ = first.split(" ")
             status, sent, content = self.answer(method, target, headers, body)
@@ -202,5 +205,5 @@ def _error(code: int, message: str) -> bytes:
 @asynccontextmanager
 async def fake_lark(fake: FakeLark) -> AsyncIterator[FakeLark]:
     async with serving(fake.handle) as site:
-        fake.port = site.port
+        fake.port, fake.connections = site.port, lambda: site.connections
         yield fake

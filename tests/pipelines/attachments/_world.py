@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -18,7 +17,7 @@ from pydantic import SecretStr
 from forebay import resources as shared
 from forebay.engine.declare.resources import Resource, Resources, resource
 from forebay.pipelines.attachments import fetching
-from forebay.pipelines.attachments.fetching import Files, open_files
+from forebay.pipelines.attachments.fetching import Files, Times, open_files
 from forebay.pipelines.attachments.settings import AttachmentsSettings
 from forebay.pipelines.attachments.steps import attachment_files, attachments
 from forebay.services.egress import Egress, open_egress
@@ -92,6 +91,10 @@ class World:
         return await self.blobs.read(sha)
 
 
+async def _no_sleep(_seconds: float) -> None:
+    """The clock of tests stands still: nobody waits for it."""
+
+
 @asynccontextmanager
 async def open_world(
     dsn: str, folder: Path, fake: FakeLark | None = None, *, extra: Sequence[Any] = (), **own: Any
@@ -111,7 +114,7 @@ async def open_world(
 
     @resource
     async def files(given: Resources) -> AsyncGenerator[Files]:
-        yield await open_files(given, clock.time)
+        yield await open_files(given, Times(clock.time, _no_sleep, clock.now))
 
     async with fake_lark(fake):
         defaults: dict[str, Any] = {
@@ -148,7 +151,3 @@ def scan_folder(folder: Path, *secrets: str) -> list[str]:
             data = Path(root, name).read_bytes()
             found += [f"{name}: {secret[:6]}…" for secret in secrets if secret.encode() in data]
     return found
-
-
-def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,10 @@
-"""Approvals from their webhook to the voucher."""
+"""Approvals from their webhook to the voucher.
+
+ARCH-007-A and B, the worker and its task, are held here and in test_faults; C, the retries, in test_faults; D, the
+repository, and E, the health, in test_operating.
+"""
+
+# demands: S3-97, S3-100
 
 from __future__ import annotations
 

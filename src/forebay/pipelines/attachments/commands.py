@@ -126,7 +126,7 @@ async def _status() -> AttachmentStatus:
 
 
 def _plain(model: BaseModel) -> dict[str, Any]:
-    return model.model_dump(mode="json", by_alias=True)
+    return model.model_dump(mode="json")
 
 
 def _missing(instance_id: int) -> NotFoundError:

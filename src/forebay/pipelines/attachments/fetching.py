@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,11 +23,9 @@ from forebay.pipelines.attachments.settings import AttachmentsSettings
 from forebay.services.provider_gate import ProviderGate
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
-    from forebay.db.pool import Pool
     from forebay.engine.declare.resources import Resources
-    from forebay.engine.limits.client import LimitClient
     from forebay.pipelines.attachments.db import DownloadTask
     from forebay.pipelines.attachments.file_sources import FileSource
     from forebay.pipelines.attachments.lark_forms import Form
@@ -66,8 +65,9 @@ class Wanted(NamedTuple):
 class CountedRequests:
     """An HTTP client for the files of one sender: every request, also one that continues a download, is counted."""
 
-    def __init__(self, http: Http, pool: Pool, limits: LimitClient, source: FileSource, allowed: Allowance) -> None:
-        self._http, self._pool, self._limits, self._source, self._allowed = http, pool, limits, source, allowed
+    def __init__(self, http: Http, given: Resources, source: FileSource, allowed: Allowance, times: Times) -> None:
+        self._http, self._source, self._allowed, self._now = http, source, allowed, times.now
+        self._pool, self._limits = given.pool, given.limits
         self._rate = Limit(f"{RESERVED_PREFIX}attachments {allowed.app}", rate=allowed.rate) if allowed.rate else None
 
     @asynccontextmanager
@@ -90,10 +90,11 @@ class CountedRequests:
                 pass  # only starts are limited
         if self._allowed.per_day is None:
             return
-        until = await db.take_quota(self._pool, self._allowed.app, self._allowed.per_day)
+        now = self._now()
+        until = await db.take_quota(self._pool, self._allowed.app, self._allowed.per_day, now)
         if until is not None:
             reason = f"the quota of {self._allowed.per_day} files in 24 hours is used up until {until:%H:%M} UTC"
-            wait = (until - datetime.now(UTC)).total_seconds()
+            wait = (until - (now or datetime.now(UTC))).total_seconds()
             raise ThrottledError(reason, retry_after=min(max(wait, 1.0), _DAY_S), ours=True)
 
 
@@ -183,19 +184,28 @@ async def files(given: Resources) -> AsyncGenerator[Files]:
     yield await open_files(given)
 
 
-async def open_files(given: Resources, clock: Callable[[], float] = time.monotonic) -> Files:
+class Times(NamedTuple):
+    """The clocks of a worker; tests have others. `now`: None is that of the database."""
+
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    now: Callable[[], datetime | None] = lambda: None
+
+
+async def open_files(given: Resources, times: Times = Times()) -> Files:  # noqa: B008 - it is immutable
     """Raises: ConfigError for an invalid declaration, or a missing extra."""
     from forebay.services.egress.politeness import Politeness  # noqa: PLC0415 - an extra
 
     own = given.settings.of(AttachmentsSettings)
     http = await given.get(resources.http)
-    politeness = Politeness(given.settings, clock=clock)
+    clock = times.clock
+    politeness = Politeness(given.settings, clock=clock, sleep=times.sleep)
 
     def made(source: FileSource, allowed: Allowance) -> SenderFiles:
         def gate(call: Any) -> ProviderGate[Wanted, Downloaded]:
             return ProviderGate(f"{source.name} files", call, politeness, concurrency=allowed.concurrency, clock=clock)
 
-        return SenderFiles(source, CountedRequests(http, given.pool, given.limits, source, allowed), gate, own)
+        return SenderFiles(source, CountedRequests(http, given, source, allowed, times), gate, own)
 
     found: dict[str, SenderFiles] = {}
     lark: ProviderGate[str, Form] | None = None

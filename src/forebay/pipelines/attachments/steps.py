@@ -16,6 +16,7 @@ from forebay.engine.declare.context import Context
 from forebay.engine.declare.map import Map
 from forebay.engine.declare.pipeline import Pipeline
 from forebay.engine.declare.retry import Retry
+from forebay.engine.limits.client import LimitReached
 from forebay.errors import StepError, classify_error
 from forebay.intake.receiving import is_last, reason_of
 from forebay.log import get_logger
@@ -84,6 +85,8 @@ async def download(ctx: Context, given: FileRef) -> Done[int] | Skip:
         return Skip("the file is there already")
     try:
         return await _download(ctx, task)
+    except LimitReached:
+        raise  # it was not tried: it waits for its turn
     except StepError as error:
         error.writing(_failed(ctx, task, error))
         raise
@@ -99,7 +102,8 @@ async def _download(ctx: Context, task: DownloadTask) -> Done[int]:
     blobs = await ctx.get(resources.blobs)
     async with resources.partial_file(ctx) as partial:
         report = resources.reporting(ctx, f"downloading {task.name}")
-        done = await sender.fetch(Wanted(task, ctx.attempt > 1 or task.attempts > 0, partial, report))
+        fresh = ctx.attempt > 1 or task.last_attempt_at is not None
+        done = await sender.fetch(Wanted(task, fresh, partial, report))
         stored = await blobs.adopt(
             done.path, owner_id=ctx.owner_id, name=task.name, media_type=done.media_type, sha256=done.sha256
         )
@@ -122,10 +126,13 @@ async def _download(ctx: Context, task: DownloadTask) -> Done[int]:
 def _failed(ctx: Context, task: DownloadTask, error: Exception) -> Statement:
     """The row of a failed attempt: the next one is scheduled, or the file has failed for good."""
     last = is_last(ctx, download.retry, error)
-    event = "attachment_missing" if isinstance(error, UrlNotFound) else "attachment_failed"
     about = {"attachment": task.id, "instance": task.instance_id, "source": task.source, "attempt": ctx.attempt}
-    log.warning(event, **about, is_last=last, error=str(error))
     counts = classify_error(error) not in _WAITED
+    if counts:
+        event = "attachment_missing" if isinstance(error, UrlNotFound) else "attachment_failed"
+        log.warning(event, **about, is_last=last, error=str(error))
+    else:
+        log.debug("attachment_waits", **about, error=str(error))
     return db.write_attempt(task.id, reason_of(error), (ctx.job_id, ctx.n), is_last=last, counts=counts)
 
 
