@@ -33,12 +33,15 @@ def add_file(site: Site, instance: int, name: str, **columns: Any) -> None:
         name,
     )
     for column, value in columns.items():
-        site.sql(f"update forebay.attachment set {column} = $3 where instance_id = $1 and name = $2", instance, name, value)
+        site.sql(
+            f"update forebay.attachment set {column} = $3 where instance_id = $1 and name = $2", instance, name, value
+        )
 
 
 def deliver(site: Site, verdict: str, reason: str | None = None, instance: int | None = None) -> None:
     site.sql(
-        """insert into forebay.attachment_delivery (owner_id, source, verdict, reason, key, event, bytes, ip, instance_id)
+        """insert into forebay.attachment_delivery
+               (owner_id, source, verdict, reason, key, event, bytes, ip, instance_id)
            select id, 'lark', $1, $2, 'd-1', 'approval_instance', 812, '192.0.2.9', $3
            from forebay.owner where name = 'ann'""",
         verdict,

@@ -36,7 +36,10 @@ def add(site: Site, url: str, **columns: Any) -> str:
     """A share of Ann's, as the steps would have left it."""
     added = site.api().post("/api/shares", json={"url": url})
     assert added.status_code == 201, added.text
-    share = str(added.json()["shares"][0]["id"])
+    shared = added.json()["shares"][0]
+    share = str(shared["id"])
+    if columns:  # nothing waits any more
+        assert site.api().post(f"/api/jobs/{shared['jobId']}/cancel").is_success
     for name, value in columns.items():
         site.sql(f"update forebay.share set {name} = $2 where id = $1", int(share), value)
     return share
@@ -86,7 +89,12 @@ def lively(site: Site) -> dict[str, str]:
     )
     add(site, "https://example.org/list", title="Six lectures", kind="playlist", download_status="completed")
     removed = add(
-        site, "https://example.org/old", title="An old one", kind="video", duration_s=3723.0, download_status="completed"
+        site,
+        "https://example.org/old",
+        title="An old one",
+        kind="video",
+        duration_s=3723.0,
+        download_status="completed",
     )
     site.sql("update forebay.share set file_removed_at = clock_timestamp() where id = $1", int(removed))
     return {"share": add_recording(site), "failed": failed, "removed": removed}

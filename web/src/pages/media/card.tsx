@@ -45,7 +45,7 @@ function Foot({ share }: { share: Share }) {
 
 /** How many entries of a playlist are there. */
 export function entryWords({ entries, readyEntries }: Pick<Share, "entries" | "readyEntries">): string {
-  if (!entries) return "Its entries are looked for";
+  if (!entries) return "Looking for entries";
   return readyEntries === entries
     ? plural(entries, "entry", "entries")
     : `${readyEntries ?? 0} of ${plural(entries, "entry", "entries")}`;

@@ -6,7 +6,7 @@ export const KIND_WORDS = { video: "Video", audio: "Sound", image: "Picture", pl
 export const STATE_WORDS = {
   pending: "Waiting",
   processing: "Downloading",
-  retry: "Tried again later",
-  completed: "There",
+  retry: "Retrying",
+  completed: "Ready",
   failed: "Failed",
 };

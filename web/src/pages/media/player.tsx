@@ -105,6 +105,7 @@ export function Player({ share, start, ref }: PlayerProps) {
     <video
       ref={media}
       className={css.player}
+      style={share.width && share.height ? { aspectRatio: `${share.width} / ${share.height}` } : undefined}
       src={file.url}
       poster={share.poster?.url}
       controls

@@ -32,9 +32,9 @@ export function fileStatus({ fileState }: Pick<Share, "fileState">): { status: S
     case "downloading":
       return { status: "PROCESSING", word: "Downloading" };
     case "retrying":
-      return { status: "SNOOZED", word: "Tried again later" };
+      return { status: "SNOOZED", word: "Retrying" };
     case "ready":
-      return { status: "DONE", word: "There" };
+      return { status: "DONE", word: "Ready" };
     case "failed":
       return { status: "ERROR", word: "Failed" };
     case "removed":
