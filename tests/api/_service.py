@@ -93,11 +93,11 @@ class Service:
 
 async def put_file(service: Service, owner: str, data: bytes, name: str, media_type: str | None = None) -> Stored:
     """A file of that owner, as a step would make it."""
-    owner_id = await service.admin.fetchval("select id from forebay.owner where name = $1", owner)
     async with await open_pool(service.dsn, size=2, name="forebay tests") as pool:
         blobs = Blobs(pool, open_store(service.app.state.settings))
-        stored = await blobs.put(data, owner_id=owner_id, name=name, media_type=media_type)
         async with pool.acquire() as conn:
+            owner_id = await conn.fetchval("select id from forebay.owner where name = $1", owner)
+            stored = await blobs.put(data, owner_id=owner_id, name=name, media_type=media_type)
             await Writer().apply(conn, [stored.write()])
     return stored
 

@@ -69,3 +69,9 @@ def test_schemas_become_types() -> None:
         "export type Problem = Record<string, unknown>;",
     ):
         assert line in text
+
+
+def test_models_of_different_packages_have_different_names() -> None:
+    """Two models with one name get long names from their modules, which change the types of every client."""
+    document = create_app("postgresql://", Settings(), []).openapi()
+    assert [name for name in document["components"]["schemas"] if "__" in name] == []

@@ -15,9 +15,11 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from forebay.pipelines.articles.steps import articles
+from forebay.pipelines.attachments.steps import attachment_files, attachments
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.pipelines.indexing.steps import index
+from forebay.pipelines.media.steps import media
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.steps import sheets
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Seed: TypeAlias = Callable[["Site"], dict[str, str]]
 
-PIPELINES = (bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports, articles, index)
+PIPELINES = (
+    *(bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports),
+    *(articles, attachments, attachment_files, index, media),
+)
 
 
 class Site:
@@ -165,7 +170,7 @@ def states(new_database: NewDatabase, browser: Browser, run_folder: Path) -> Ite
 
 @pytest.fixture
 def serve(dsn: str, browser: Browser, run_folder: Path) -> Iterator[Callable[..., Site]]:
-    """Starts a server with these pipelines; by default those of bookmarks and sheets."""
+    """Starts a server with these pipelines; by default those of all packages."""
     with ExitStack() as stack:
 
         def start(*pipelines: Any) -> Site:

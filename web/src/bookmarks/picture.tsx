@@ -1,11 +1,8 @@
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import type { Bookmark } from "~/api/bookmarks";
 import { host } from "~/format";
-import { decode } from "./blurhash";
+import { Blur } from "~/ui/blur";
 import css from "./bookmark.module.css";
-
-const WIDTH = 32;
-const HEIGHT = 20;
 
 /** The picture of a card, in a place of fixed size: its colours first, then the thumbnail. */
 export function Picture({ bookmark }: { bookmark: Bookmark }) {
@@ -26,15 +23,6 @@ export function Picture({ bookmark }: { bookmark: Bookmark }) {
       )}
     </span>
   );
-}
-
-function Blur({ hash }: { hash: string }) {
-  const ref = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
-    const pixels = decode(hash, WIDTH, HEIGHT);
-    if (pixels) ref.current?.getContext("2d")?.putImageData(new ImageData(pixels, WIDTH, HEIGHT), 0, 0);
-  }, [hash]);
-  return <canvas ref={ref} width={WIDTH} height={HEIGHT} aria-hidden="true" />;
 }
 
 /** The site's icon, or its first letter. */

@@ -18,7 +18,7 @@ from forebay.pipelines.attachments.settings import AttachmentsSettings
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from forebay.pipelines.attachments.models import Instance, WorkerStatus
+    from forebay.pipelines.attachments.models import Instance, AttachmentStatus
 
 _SHOWN = 50
 
@@ -118,7 +118,7 @@ def status(as_json: bool) -> None:
         click.echo(f"{name:20} {show.NOTHING if value is None else value}")
 
 
-async def _status() -> WorkerStatus:
+async def _status() -> AttachmentStatus:
     async with open_database(__name__) as conn:
         work = await worker_status.read(conn, None)
         workers = await worker_status.workers(conn)

@@ -123,7 +123,7 @@ class Retried(Model):
     job_ids: list[Id]
 
 
-class WorkerStatus(Model):
+class AttachmentStatus(Model):
     """The state of the downloads of the caller; of all owners, for administrators."""
 
     is_running: bool = Field(description="whether a worker that downloads files is alive")
@@ -149,7 +149,7 @@ class Quota(Model):
     next_at: datetime | None = Field(description="when the oldest requests stop counting; null if none count")
 
 
-class SourceInfo(Model):
+class SenderInfo(Model):
     """A sender of webhooks."""
 
     name: str

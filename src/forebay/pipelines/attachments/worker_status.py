@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from forebay.engine.db import overview
 from forebay.pipelines.attachments import db
-from forebay.pipelines.attachments.models import WorkerStatus
+from forebay.pipelines.attachments.models import AttachmentStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,14 +43,14 @@ async def workers(conn: Connection) -> list[WorkerRow]:
 
 def judged(
     work: DownloadWork, workers: Sequence[WorkerRow], stuck_s: float, now: datetime | None = None
-) -> WorkerStatus:
+) -> AttachmentStatus:
     """An idle worker is healthy, however long it has been idle."""
     at = now or datetime.now(UTC)
     alive = [each for each in workers if each.alive]
     pending = work.counts["PENDING"]
     moved = max((each for each in (work.last_attempt_at, work.oldest_pending_at) if each), default=at)
     is_stuck = pending > 0 and (at - moved).total_seconds() > stuck_s
-    return WorkerStatus(
+    return AttachmentStatus(
         is_running=bool(alive),
         last_processed=work.last_attempt_at,
         pending_count=pending,

@@ -13,7 +13,7 @@ from forebay.api.auth.authentication import Reader
 from forebay.api.deps import After, Number, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.strict_query import StrictRoute
 from forebay.pipelines.attachments import db, worker_status
-from forebay.pipelines.attachments.models import DeliveryPage, Quota, SourceInfo, Verdict, WorkerStatus, delivery_of
+from forebay.pipelines.attachments.models import DeliveryPage, Quota, SenderInfo, Verdict, AttachmentStatus, delivery_of
 from forebay.pipelines.attachments.settings import AttachmentsSettings
 from forebay.pipelines.attachments.webhook_sources import Sender, senders
 
@@ -48,7 +48,7 @@ async def list_deliveries(
 
 
 @router.get("/status")
-async def get_status(who: Reader, pools: RolePoolsDep, settings: SettingsDep) -> WorkerStatus:
+async def get_status(who: Reader, pools: RolePoolsDep, settings: SettingsDep) -> AttachmentStatus:
     """The state of the downloads."""
     async with pools.of(who) as conn:
         work = await worker_status.read(conn, None if who.is_admin else who.owner_id)
@@ -66,10 +66,10 @@ async def get_quota(who: Reader, pools: RolePoolsDep, settings: SettingsDep) -> 
 
 
 @router.get("/sources")
-async def list_sources(who: Reader, settings: SettingsDep) -> list[SourceInfo]:
+async def list_sources(who: Reader, settings: SettingsDep) -> list[SenderInfo]:
     """The configured senders; of others than administrators, their own."""
     return [
-        SourceInfo(
+        SenderInfo(
             name=each.name,
             kind=each.kind,
             path=each.path,
