@@ -8,12 +8,12 @@ import { defineConfig } from "vitest/config";
 const TEXTS = new Set([".js", ".css", ".html", ".svg", ".webmanifest"]);
 // What forms, filters and lists are made of: Home needs none of it, nearly every other page all of it.
 const LISTS =
-  /\/src\/(ui\/(chips|copy|entries|facts|field|filters|more|prose|select-box|selection-bar|tabs)|shell\/(list-keys|opened|panel|places|selection))\./;
+  /\/src\/(ui\/(chips|copy|entries|facts|field|filters|more|prose|select-box|selection-bar|tabs|typed-search)|shell\/(list-keys|opened|panel|places|selection))\./;
 // The first load: what every page shares, and Home. Nouns and icons of other pages come with those.
 const FIRST = new RegExp(
   [
     "/src/(ui|shell|live|bookmarks|pages/home)/(?!bookmarklet|combobox|found|given|help|later|palette|preferences|press|samples|sign-in-dialog|sparkline|swipe|trend|unreachable)" +
-      "(?!all-pages|answers|chips|copy|dialog|drop\\.t|entries|facts|field|filters|first|list-keys|more|opened|panel\\.|places|prose|select|tabs|tray-view|try-sample)",
+      "(?!all-pages|answers|chips|copy|dialog|drop\\.t|entries|facts|field|filters|first|list-keys|more|opened|panel\\.|places|prose|select|tabs|tray-view|try-sample|typed)",
     "/src/(?!sw)[\\w.-]+$",
     "/src/api/(app|client|home|jobs|links|problem|session)\\.ts$",
     "/node_modules/(?!uplot|fast-blurhash|lean-qr|lucide-react)",

@@ -1524,6 +1524,466 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/articles/drafts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["DraftList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/drafts/{key}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Draft"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["DraftContent"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Draft"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { key: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/stats": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["QueueStats"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { status?: ("pending" | "processing" | "completed" | "failed")[] | null; article?: string | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["EmbeddingTaskPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/{task_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { task_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["EmbeddingTaskInfo"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__articles__models__Retried"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/tasks/clear": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["ClearRequest"] | null } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Cleared"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/reindex": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["ReindexRequest"] | null } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ReindexJob"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/embed": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: { content: { "application/json": components['schemas']["EmbedRequest"] | null } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TaskJob"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/log": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleLog"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { embedding?: ("fresh" | "stale" | "waiting" | "failed" | "off")[] | null; after?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticlePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["NewArticle"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/by-slug/{slug}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { slug: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeArticle"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { slug: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ArticleChange"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeArticle"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["ArticleChange"] } };
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TaskJob"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/html": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleHtml"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; pageSize?: number }; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ArticleVersionPage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions/{version}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { article_id: string; version: number }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["WholeVersion"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/difference": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { before: number; after: number }; header?: never; path: { article_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["VersionDifference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/articles/{article_id}/versions/{version}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "If-Match"?: string | null }; path: { article_id: string; version: number }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Article"] | components['schemas']["Reference"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/article-files/uploads": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header: { "Upload-Length": string; "Upload-Metadata"?: string }; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        200: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/article-files/uploads/{upload_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    patch: {
+      parameters: { query?: never; header: { "Upload-Offset": string }; path: { upload_id: string }; cookie?: never };
+      requestBody: { content: { "application/offset+octet-stream": Blob } };
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    trace?: never;
+  };
+  "/api/article-files/sources": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SourceList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/article-files/scan": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["WantedScan"] } };
+      responses: {
+        202: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["BegunScans"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/attachments/hooks/{source}": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -1586,7 +2046,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path: { instance_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__attachments__models__Retried"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -1676,7 +2136,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path: { attachment_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__attachments__models__Retried"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -1694,7 +2154,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__attachments__models__Retried"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -1728,7 +2188,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__attachments__models__WorkerStatus"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AttachmentStatus"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -1764,7 +2224,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__attachments__models__SourceInfo"][] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SenderInfo"][] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -2308,6 +2768,222 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/shares": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { after?: string | null; q?: string | null; state?: ("pending" | "processing" | "retry" | "completed" | "failed")[] | null; kind?: ("video" | "audio" | "image" | "playlist" | "file")[] | null; playlistId?: string | null; pageSize?: number }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SharePage"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["NewShares"] } };
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["AddedShares"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Share"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["RetriedShare"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/transcript": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["ShareTranscript"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/transcript/search": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query: { q: string }; header?: never; path: { share_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["TranscriptMatches"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/shares/{share_id}/transcript.{form}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path: { share_id: string; form: "srt" | "vtt" | "txt" }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/media/uploads": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header: { "Upload-Length": string; "Upload-Metadata"?: string }; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        201: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        200: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/media/uploads/{upload_id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    options?: never;
+    head: {
+      parameters: { query?: never; header?: never; path: { upload_id: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    patch: {
+      parameters: { query?: never; header: { "Upload-Offset": string }; path: { upload_id: string }; cookie?: never };
+      requestBody: { content: { "application/offset+octet-stream": Blob } };
+      responses: {
+        204: { headers: { [name: string]: unknown }; content?: never };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    trace?: never;
+  };
+  "/api/media/sources": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["SourceList"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/media/scan": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post: {
+      parameters: { query?: never; header?: { "Idempotency-Key"?: string }; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components['schemas']["WantedScan"] } };
+      responses: {
+        202: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["BegunScans"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/sheets": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -2719,6 +3395,9 @@ export interface components {
       created: boolean;
       bookmark: components['schemas']["Bookmark"] | components['schemas']["Reference"];
     };
+    AddedShares: {
+      shares: (components['schemas']["Share"] | components['schemas']["Reference"])[];
+    };
     AppInfo: {
       me: components['schemas']["Me"];
       version: string;
@@ -2734,6 +3413,55 @@ export interface components {
       items: number;
       streams: number;
       linkS: number;
+    };
+    Article: {
+      id: string;
+      slug: string;
+      title: string;
+      excerpt: string;
+      words: number;
+      version: number;
+      skipEmbedding: boolean;
+      embedding: "fresh" | "stale" | "waiting" | "failed" | "off";
+      embeddingProblem: string | null;
+      embeddedVersion: number | null;
+      embeddedAt: string | null;
+      jobId: string | null;
+      createdAt: string;
+      updatedAt: string;
+    };
+    ArticleChange: {
+      title?: string | null;
+      content?: string | null;
+      slug?: string | null;
+      message?: string | null;
+      skipEmbedding?: boolean | null;
+      embeddingPriority?: "high" | "normal" | "low";
+      version?: number | null;
+      draft?: string | null;
+    };
+    ArticleHtml: {
+      id: string;
+      version: number;
+      html: string;
+    };
+    ArticleLog: {
+      entries: components['schemas']["LogEntry"][];
+    };
+    ArticlePage: {
+      articles: components['schemas']["Article"][];
+      next: string | null;
+    };
+    ArticleVersion: {
+      version: number;
+      title: string;
+      message: string | null;
+      createdAt: string;
+      characters: number;
+    };
+    ArticleVersionPage: {
+      versions: components['schemas']["ArticleVersion"][];
+      next: string | null;
     };
     AttachmentFile: {
       id: string;
@@ -2753,6 +3481,16 @@ export interface components {
       nextRetryAt: string | null;
       downloadedAt: string | null;
       removedAt: string | null;
+    };
+    AttachmentStatus: {
+      isRunning: boolean;
+      lastProcessed: string | null;
+      pendingCount: number;
+      processedCount: number;
+      failedCount: number;
+      upSinceSeconds: number | null;
+      isHealthy: boolean;
+      lastError: string | null;
     };
     Attempt: {
       jobId: string;
@@ -2944,6 +3682,12 @@ export interface components {
       itemMs?: number | null;
       value?: number | null;
     };
+    ClearRequest: {
+      olderThanDays?: number | null;
+    };
+    Cleared: {
+      cleared: number;
+    };
     ConcurrencyLimit: {
       limit?: number | null;
       least?: number | null;
@@ -3085,6 +3829,48 @@ export interface components {
       at: string;
       ok: boolean;
       findings: components['schemas']["DoctorFinding"][];
+    };
+    Draft: {
+      key: string;
+      articleId: string | null;
+      baseVersion: number | null;
+      title: string;
+      content: string;
+      updatedAt: string;
+    };
+    DraftContent: {
+      title?: string;
+      content?: string;
+      articleId?: string | null;
+      baseVersion?: number | null;
+    };
+    DraftList: {
+      drafts: components['schemas']["Draft"][];
+    };
+    EmbedRequest: {
+      priority?: "high" | "normal" | "low";
+    };
+    EmbeddingTaskInfo: {
+      id: string;
+      articleId: string;
+      slug: string;
+      operation: "create" | "update" | "delete";
+      priority: "high" | "normal" | "low";
+      status: "pending" | "processing" | "completed" | "failed";
+      attempts: number;
+      maxAttempts: number;
+      createdAt: string;
+      scheduledAt: string;
+      processedAt: string | null;
+      completedAt: string | null;
+      errorMessage: string | null;
+      metadata: unknown;
+      jobId: string;
+      item: number;
+    };
+    EmbeddingTaskPage: {
+      tasks: components['schemas']["EmbeddingTaskInfo"][];
+      next: string | null;
     };
     Export: {
       exportId: string;
@@ -3650,6 +4436,14 @@ export interface components {
       state: "QUEUED" | "RUNNING" | "PAUSED" | "DONE" | "FAILED" | "CANCELLED" | null;
       counters: components['schemas']["Counters"] | null;
     };
+    LogEntry: {
+      at: string;
+      event: "created" | "processing" | "retried" | "completed" | "failed" | "cancelled";
+      jobId: string;
+      item: number;
+      attempt: number | null;
+      reason: string | null;
+    };
     Machine: {
       share?: number | null;
       lagMs?: number | null;
@@ -3676,6 +4470,15 @@ export interface components {
       jobId: string;
       numbers: string;
     };
+    NewArticle: {
+      title: string;
+      content: string;
+      slug?: string | null;
+      message?: string | null;
+      skipEmbedding?: boolean;
+      embeddingPriority?: "high" | "normal" | "low";
+      draft?: string | null;
+    };
     NewBookmark: {
       url: string;
       title?: string | null;
@@ -3694,6 +4497,17 @@ export interface components {
     NewSavedSearch: {
       name: string;
       question: components['schemas']["SearchQuestion"];
+    };
+    NewShare: {
+      url: string;
+      title?: string | null;
+      priority?: number | null;
+    };
+    NewShares: {
+      url?: string | null;
+      title?: string | null;
+      priority?: number;
+      shares?: components['schemas']["NewShare"][] | null;
     };
     NewSignal: {
       name: string;
@@ -3774,6 +4588,14 @@ export interface components {
       steps: components['schemas']["StepInfo"][];
       inputSchema: Record<string, unknown>;
     };
+    Poster: {
+      id: string;
+      url: string;
+      width?: number | null;
+      height?: number | null;
+      blurhash?: string | null;
+      thumb?: string | null;
+    };
     Preferences: {
       value: unknown;
       updatedAt: string | null;
@@ -3836,6 +4658,12 @@ export interface components {
     QueueChanged: {
       changed: boolean;
     };
+    QueueStats: {
+      pending: number;
+      processing: number;
+      completed: number;
+      failed: number;
+    };
     Quota: {
       source: string;
       perSecond: number | null;
@@ -3863,6 +4691,14 @@ export interface components {
     RefusedJob: {
       jobId: string;
       reason: string;
+    };
+    ReindexJob: {
+      jobId: string | null;
+      created: boolean;
+      items: number;
+    };
+    ReindexRequest: {
+      priority?: "high" | "normal" | "low";
     };
     Reprocess: {
       scope?: "job" | "items";
@@ -3897,12 +4733,11 @@ export interface components {
       options?: components['schemas']["ReadOptions"] | null;
       key?: string[];
     };
-    Retried: {
-      files: number;
-      jobIds: string[];
-    };
     RetriedItems: {
       jobs: components['schemas']["NamedItems"][];
+    };
+    RetriedShare: {
+      jobId: string;
     };
     RetryInfo: {
       attempts: number;
@@ -3994,6 +4829,14 @@ export interface components {
       kinds?: string[];
       tags?: string[];
     };
+    SenderInfo: {
+      name: string;
+      kind: "lark" | "declared";
+      path: string;
+      owner: string;
+      isReady: boolean;
+      problem: string | null;
+    };
     Series: {
       at: string;
       points: components['schemas']["SeriesPoint"][];
@@ -4029,6 +4872,84 @@ export interface components {
     };
     SettingList: {
       settings: components['schemas']["Setting"][];
+    };
+    Share: {
+      id: string;
+      url: string | null;
+      title: string | null;
+      description: string | null;
+      author: string | null;
+      site: string | null;
+      language: string | null;
+      kind: "video" | "audio" | "image" | "playlist" | "file" | null;
+      publishedAt: string | null;
+      durationS: number | null;
+      width: number | null;
+      height: number | null;
+      videoCodec: string | null;
+      audioCodec: string | null;
+      container: string | null;
+      media: components['schemas']["ShareMedia"];
+      fileState: "waiting" | "downloading" | "retrying" | "ready" | "failed" | "removed" | "none";
+      file: components['schemas']["ShareFile"] | null;
+      poster: components['schemas']["Poster"] | null;
+      progress: components['schemas']["ShareProgress"] | null;
+      downloadStatus: "pending" | "processing" | "retry" | "completed" | "failed";
+      downloadAttempts: number;
+      downloadError: string | null;
+      downloadStartedAt: string | null;
+      downloadCompletedAt: string | null;
+      transcriptStatus: "pending" | "processing" | "completed" | "skipped" | "failed";
+      transcriptError: string | null;
+      transcript: string | null;
+      playlistId: string | null;
+      playlistIndex: number | null;
+      entries: number | null;
+      readyEntries: number | null;
+      priority: number;
+      platformData: unknown;
+      createdAt: string;
+      updatedAt: string;
+      jobId: string | null;
+      item: string;
+      jobState: string | null;
+      status: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
+      error: unknown;
+    };
+    ShareFile: {
+      id: string;
+      url: string;
+      mediaType: string;
+      size: number;
+      sha256: string;
+      link?: string | null;
+      linkExpiresAt?: string | null;
+    };
+    ShareMedia: {
+      url: string | null;
+      type: "video" | "audio" | "image" | "playlist" | "file" | null;
+      isStored: boolean;
+    };
+    SharePage: {
+      shares: components['schemas']["Share"][];
+      next: string | null;
+    };
+    ShareProgress: {
+      step: string;
+      fraction: number | null;
+      note: string | null;
+      bytesDone?: number | null;
+      bytesTotal?: number | null;
+      bytesPerSecond?: number | null;
+      endsAt?: string | null;
+    };
+    ShareTranscript: {
+      shareId: string;
+      language: string | null;
+      source: "subtitles" | "speech";
+      model: string | null;
+      createdAt: string;
+      segments: components['schemas']["TranscriptSegment"][];
     };
     SheetEstimate: {
       rows: number;
@@ -4107,8 +5028,18 @@ export interface components {
     Signalled: {
       tasks: number;
     };
+    SourceInfo: {
+      name: string;
+      kind: string;
+      owner: string;
+      patterns: string[];
+      recursive: boolean;
+      schedule: string | null;
+      timezone: string;
+      after: string;
+    };
     SourceList: {
-      sources: components['schemas']["forebay__intake__source_routes__SourceInfo"][];
+      sources: components['schemas']["SourceInfo"][];
     };
     StateCounts: {
       queued?: number;
@@ -4212,6 +5143,9 @@ export interface components {
       tag: string;
       bookmarks: number;
     };
+    TaskJob: {
+      jobId: string;
+    };
     TextPart: {
       text: string;
       found: boolean;
@@ -4250,6 +5184,26 @@ export interface components {
       notFound: number;
       error: number;
     };
+    TranscriptMatch: {
+      n: number;
+      start: number;
+      end: number;
+      text: string;
+    };
+    TranscriptMatches: {
+      matches: components['schemas']["TranscriptMatch"][];
+    };
+    TranscriptSegment: {
+      start: number;
+      end: number;
+      text: string;
+      words: components['schemas']["TranscriptWord"][];
+    };
+    TranscriptWord: {
+      start: number;
+      end: number;
+      text: string;
+    };
     UnreadableRow: {
       line: number;
       reason: string;
@@ -4260,12 +5214,36 @@ export interface components {
       words: number | null;
       difference: string | null;
     };
+    VersionDifference: {
+      before: components['schemas']["ArticleVersion"];
+      after: components['schemas']["ArticleVersion"];
+      difference: string;
+      isCut: boolean;
+    };
     VersionPage: {
       changes: components['schemas']["Version"][];
       next: string | null;
     };
     WantedScan: {
       source?: string | null;
+    };
+    WholeArticle: {
+      id: string;
+      slug: string;
+      title: string;
+      excerpt: string;
+      words: number;
+      version: number;
+      skipEmbedding: boolean;
+      embedding: "fresh" | "stale" | "waiting" | "failed" | "off";
+      embeddingProblem: string | null;
+      embeddedVersion: number | null;
+      embeddedAt: string | null;
+      jobId: string | null;
+      createdAt: string;
+      updatedAt: string;
+      content: string;
+      message: string | null;
     };
     WholeBookmark: {
       id: string;
@@ -4308,6 +5286,14 @@ export interface components {
       facts: unknown;
       notes: unknown;
     };
+    WholeVersion: {
+      version: number;
+      title: string;
+      message: string | null;
+      createdAt: string;
+      characters: number;
+      content: string;
+    };
     Why: {
       at: string;
       status: string | null;
@@ -4349,21 +5335,10 @@ export interface components {
     WorkerList: {
       isRunning: boolean;
       isHealthy: boolean;
-      workers: components['schemas']["forebay__api__routes__operations__WorkerStatus"][];
+      workers: components['schemas']["WorkerStatus"][];
       pendingCount: number;
     };
-    WorkerSummary: {
-      name: string;
-      isRunning: boolean;
-      stuck: boolean;
-      inFlight: number;
-      settled: number;
-      staleReports: number;
-      upSince: string;
-      lastSeen: string;
-      claimShare: number | null;
-    };
-    forebay__api__routes__operations__WorkerStatus: {
+    WorkerStatus: {
       name: string;
       isRunning: boolean;
       isHealthy: boolean;
@@ -4382,33 +5357,23 @@ export interface components {
       steps: Record<string, components['schemas']["StepStatus"]>;
       machine: components['schemas']["Machine"];
     };
-    forebay__intake__source_routes__SourceInfo: {
+    WorkerSummary: {
       name: string;
-      kind: string;
-      owner: string;
-      patterns: string[];
-      recursive: boolean;
-      schedule: string | null;
-      timezone: string;
-      after: string;
-    };
-    forebay__pipelines__attachments__models__SourceInfo: {
-      name: string;
-      kind: "lark" | "declared";
-      path: string;
-      owner: string;
-      isReady: boolean;
-      problem: string | null;
-    };
-    forebay__pipelines__attachments__models__WorkerStatus: {
       isRunning: boolean;
-      lastProcessed: string | null;
-      pendingCount: number;
-      processedCount: number;
-      failedCount: number;
-      upSinceSeconds: number | null;
-      isHealthy: boolean;
-      lastError: string | null;
+      stuck: boolean;
+      inFlight: number;
+      settled: number;
+      staleReports: number;
+      upSince: string;
+      lastSeen: string;
+      claimShare: number | null;
+    };
+    forebay__pipelines__articles__models__Retried: {
+      retried: number;
+    };
+    forebay__pipelines__attachments__models__Retried: {
+      files: number;
+      jobIds: string[];
     };
   };
 }
