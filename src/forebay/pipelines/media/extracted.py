@@ -93,10 +93,15 @@ def _subtitles(info: dict[str, Any]) -> list[dict[str, str]]:
     """Where the subtitles are, by language, those of people before those of machines."""
     found: list[dict[str, str]] = []
     for name, automatic in (("subtitles", False), ("automatic_captions", True)):
-        for language, files in (info.get(name) or {}).items():
+        offered: dict[str, list[dict[str, Any]]] = info.get(name) or {}
+        for language, files in offered.items():
             file = next((each for each in files if each.get("ext") in ("vtt", "srt") and each.get("url")), None)
             if file is not None and language != "live_chat":
-                about = {"language": str(language)[:35], "format": file["ext"], "url": str(file["url"])[:8192]}
+                about: dict[str, str] = {
+                    "language": language[:35],
+                    "format": file["ext"],
+                    "url": str(file["url"])[:8192],
+                }
                 found.append(about | {"source": "machine" if automatic else "people"})
     return found[:_MOST_SUBTITLES]
 
@@ -104,8 +109,9 @@ def _subtitles(info: dict[str, Any]) -> list[dict[str, str]]:
 def entries_of(info: dict[str, Any], settings: Settings) -> list[Entry]:
     """The entries of a playlist that may be fetched, each once."""
     found: dict[str, Entry] = {}
-    for entry in info.get("entries") or ():
-        for text in (entry or {}).get("webpage_url"), (entry or {}).get("url"), _best_url(entry or {}):
+    listed: list[dict[str, Any] | None] = info.get("entries") or []
+    for entry in filter(None, listed):
+        for text in entry.get("webpage_url"), entry.get("url"), _best_url(entry):
             try:
                 url = str(shared_url(str(text or ""), settings))
             except InvalidUrl:
@@ -123,10 +129,10 @@ def _best_url(entry: dict[str, Any]) -> str | None:
 
 def plain_file(info: dict[str, Any]) -> PlainFile | None:
     """The URL, if the chosen format is a single file over HTTP."""
-    chosen = info.get("requested_formats") or info.get("requested_downloads") or [info]
+    chosen: list[dict[str, Any]] = info.get("requested_formats") or info.get("requested_downloads") or [info]
     if len(chosen) != 1 or chosen[0].get("protocol") not in ("http", "https") or chosen[0].get("fragments"):
         return None
-    url = chosen[0].get("url") or info.get("url")
+    url: str | None = chosen[0].get("url") or info.get("url")
     if url is None or urlsplit(url).scheme not in ("http", "https"):
         return None
     headers: Mapping[str, str] = chosen[0].get("http_headers") or info.get("http_headers") or {}

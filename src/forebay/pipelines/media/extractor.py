@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from forebay import resources
 from forebay.engine.declare.resources import Resources, resource
@@ -184,7 +184,7 @@ def _read_info(folder: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise DataError("there is no media on the page")
     path.unlink()
-    return found
+    return cast("dict[str, Any]", found)
 
 
 def _failure(told: dict[str, Any], said: str, grant: Grant, own: MediaSettings) -> StepError:

@@ -82,7 +82,7 @@ def tell_progress(status: dict[str, Any]) -> None:
 
 def describe(error: BaseException) -> dict[str, Any]:
     """The kind of an error, and the HTTP status behind it."""
-    kinds, found = [], dict[str, Any]()
+    kinds, found = list[str](), dict[str, Any]()
     seen: set[int] = set()
     waiting = [error]
     while waiting:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, urljoin
 
 from forebay.errors import StepError
@@ -38,7 +38,7 @@ async def read_oembed(http: Http, url: str, page: Fetched) -> Found:
     try:
         fetched = await http.get(place, purpose="media.oembed", max_bytes=_MOST_BYTES, timeout=_TIMEOUT_S)
         told: Any = json.loads(fetched.content)
-        return _found(told) if isinstance(told, dict) else Found(way="extractor")
+        return _found(cast("dict[str, Any]", told)) if isinstance(told, dict) else Found(way="extractor")
     except (StepError, ValueError) as error:
         log.info("no_oembed", host=checked_url(url).host, error=str(error))
         return Found(way="extractor")
