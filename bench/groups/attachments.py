@@ -45,6 +45,7 @@ async def run(context: Context) -> None:
         environment = ours.api_environment(dsn) | _settings(context, fake)
         async with served(context, ours.api_command(), environment) as (port, _), connected(dsn) as raw:
             with _worker(context, environment):
+                await _registered(raw)
                 await _measure(context, port, raw, count)
                 await _verify(raw, fake, expected)
 
@@ -86,6 +87,14 @@ def _worker(context: Context, environment: dict[str, str]) -> Iterator[None]:
     finally:
         child.terminate()
         child.wait(60)
+
+
+async def _registered(conn: asyncpg.Connection) -> None:
+    for _ in range(3000):
+        if await conn.fetchval("select exists (select from forebay.pipeline where name = 'attachments')"):
+            return
+        await asyncio.sleep(0.02)
+    raise BenchError("no worker has begun within a minute")
 
 
 async def _measure(context: Context, port: int, conn: asyncpg.Connection, count: int) -> None:

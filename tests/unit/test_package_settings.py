@@ -68,6 +68,7 @@ def test_the_reference_has_a_section_for_them(orders: None) -> None:
 def test_a_variable_has_one_owner(tmp_path: Path, old: str, new: str, reason: str) -> None:
     write_package(tmp_path, 'settings="settings:OrdersSettings"', settings=SETTINGS.replace(old, new))
     with installed(tmp_path):
+        assert {"bookmarks", "sheets"} <= settings_classes().keys()
         assert "orders" not in settings_classes()
         assert [failure.reason for failure in failures()] == [f"DefinitionError: {reason}"]
         assert "orders" not in [package.name for package in packages()]

@@ -53,7 +53,7 @@ def read_form(data: Mapping[str, Any]) -> Form:
     skipped: list[str] = []
     for path, widget in islice(_widgets(parsed, "", _DEPTH), _MOST_WIDGETS):
         name = _text(widget.get("name"))[:_LONGEST_NAME]
-        if widget.get("type") not in _FILES:
+        if _text(widget.get("type")) not in _FILES:
             if value := _shown(widget.get("value")):
                 facts.append({"name": name, "value": value})
             continue
@@ -75,7 +75,7 @@ def read_form(data: Mapping[str, Any]) -> Form:
 
 def _widgets(value: Any, path: str, depth: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """All widgets, also those in the rows of lists, with what identifies them."""
-    for at, each in enumerate(value if isinstance(value, list) else []):
+    for at, each in enumerate(_listed(value) or []):
         if isinstance(each, list):
             if depth:
                 yield from _widgets(each, f"{path}{at}/", depth - 1)
@@ -91,7 +91,7 @@ def _widgets(value: Any, path: str, depth: int) -> Iterator[tuple[str, Mapping[s
 def _files(path: str, label: str, widget: Mapping[str, Any]) -> Iterator[tuple[AnnouncedFile, str | None]]:
     """The files of a widget. Their addresses change with each reading, so that their place identifies them."""
     found: Any = widget.get("value")
-    values = found if isinstance(found, list) else [found] if found else []
+    values = _listed(found) or ([found] if found else [])
     names = _names(widget.get("ext"), len(values))
     for at, value in enumerate(values):
         name = (names[at] if names else "") or f"{label or 'file'} {at + 1}"
@@ -101,12 +101,16 @@ def _files(path: str, label: str, widget: Mapping[str, Any]) -> Iterator[tuple[A
 
 def _names(ext: Any, count: int) -> list[str]:
     """The names of files, which are separated by commas; none if they do not fit."""
-    if isinstance(ext, list):
-        parts = [_text(each) for each in ext]
+    if (several := _listed(ext)) is not None:
+        parts = [_text(each) for each in several]
     else:
         text = _text(ext)
         parts = [text] if count == 1 else text.split(",")
     return [part.strip()[:500] for part in parts] if len(parts) == count else []
+
+
+def _listed(value: Any) -> list[Any] | None:
+    return value if isinstance(value, list) else None  # pyright: ignore[reportUnknownVariableType]
 
 
 def _shown(value: Any) -> str:

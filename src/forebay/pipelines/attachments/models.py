@@ -174,12 +174,12 @@ def _instance(row: asyncpg.Record) -> dict[str, Any]:
 
 def file_of(row: asyncpg.Record) -> AttachmentFile:
     ids = {name: None if row[name] is None else str(row[name]) for name in ("file_id", "job_id")}
-    return AttachmentFile(**{**dict(row), **ids})
+    return AttachmentFile.model_validate({**dict(row), **ids})
 
 
 def delivery_of(row: asyncpg.Record) -> Delivery:
     instance = None if row["instance_id"] is None else str(row["instance_id"])
-    return Delivery(**{**dict(row), "instance_id": instance})
+    return Delivery.model_validate({**dict(row), "instance_id": instance})
 
 
 class _Facts(Model):

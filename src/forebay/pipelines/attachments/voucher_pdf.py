@@ -107,12 +107,12 @@ def _font(given: Path | None) -> str:
     if path is None:
         from reportlab.pdfbase.cidfonts import UnicodeCIDFont  # noqa: PLC0415
 
-        pdfmetrics.registerFont(UnicodeCIDFont(_BUILT_IN))
+        pdfmetrics.registerFont(UnicodeCIDFont(_BUILT_IN))  # pyright: ignore[reportUnknownMemberType]
         return _BUILT_IN
     from reportlab.pdfbase.ttfonts import TTFError, TTFont  # noqa: PLC0415
 
     try:
-        pdfmetrics.registerFont(TTFont("voucher", str(path)))
+        pdfmetrics.registerFont(TTFont("voucher", str(path)))  # pyright: ignore[reportUnknownMemberType]
     except (TTFError, OSError) as error:
         raise ConfigError(f"FOREBAY_ATTACHMENTS_FONT is not a TrueType font: {error}") from None
     return "voucher"
