@@ -29,6 +29,7 @@ MEMORY_BAR = 400.0
 QUESTIONS = 100
 SMALL_SHARE = 100  # the second owner has one of so many vectors
 BATCHES = (8, 16, 32, 64)
+_REGISTERED = "select exists (select from forebay.pipeline where name = 'index')"
 _EMBEDDED = "select count(*) from forebay.search_indexed i join forebay.search_document d on d.id = i.document_id"
 
 Vectors = NDArray[np.float32]
@@ -163,6 +164,8 @@ async def _embedding(context: Context, dsn: str, model: LocalModel) -> None:
         async with pool.acquire() as conn:
             owner = int(await conn.fetchval("select forebay.owner_id('bench')"))
         with _worker(context, dsn) as worker:
+            while not await pool.fetchval(_REGISTERED):  # noqa: ASYNC110 - by the worker
+                await asyncio.sleep(0.1)
             await _put(pool, owner, [Document("warm", "0", "", "Warm up.")])
             await _indexed(pool, 1, worker)
             began = time.perf_counter()

@@ -129,6 +129,16 @@ async def test_rapid_changes_share_a_job_and_the_last_text_is_embedded(index: In
     assert tuple(row) == (5, len("Text number 4."))
 
 
+async def test_a_document_that_is_no_longer_embedded_loses_its_vectors(index: Index) -> None:
+    await index.put("ann", "1", "Title", "Text.")
+    await index.bed.finish()
+    assert await index.bed.pool.fetchval("select count(*) from forebay.search_chunk") == 1
+    assert (await index.put("ann", "1", "Title", "Text.", embed=False)).changed
+    await index.bed.finish()
+    for table in ("search_chunk", "search_indexed"):
+        assert await index.bed.pool.fetchval(f"select count(*) from forebay.{table}") == 0
+
+
 def test_the_second_of_a_chunk() -> None:
     assert second_at([(0, 2.0), (50, 9.5)], 49) == 2.0
     assert second_at([(5, 2.0)], 0) == 2.0

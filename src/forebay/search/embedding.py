@@ -57,13 +57,14 @@ async def embed_documents(
     conn: Connection | Pool, model: Model, model_id: int, ids: Sequence[int]
 ) -> dict[int, Embedded]:
     """Embed the present versions of documents by one model, all changed chunks together; documents that are deleted, or
-    are not to be embedded, are missing in the result.
+    are not to be embedded, are missing in the result, unless they have vectors, which are deleted.
 
     `model_id` is that of the model in the index: see `models.open_models`.
 
     Raises: what `Model.embed` raises.
     """
-    rows = [row for row in await db.read_documents(conn, ids, model_id) if row["embeds"]]
+    read = await db.read_documents(conn, ids, model_id)
+    rows = [row for row in read if row["embeds"]]
     current = {row["id"]: row for row in rows if row["indexed_version"] == row["version"]}
     todo = [row for row in rows if row["id"] not in current]
     known = await db.read_hashes(conn, [row["id"] for row in todo], model_id) if todo else {}
@@ -71,12 +72,18 @@ async def embed_documents(
     texts = [_embedded_text(cut, place) for cut in cuts for place in cut.new]
     vectors = await model.embed(texts) if texts else None
     done = {number: Embedded(number, row["version"], 0, 0, None) for number, row in current.items()}
+    done |= {row["id"]: _forgotten(row, model_id) for row in read if not row["embeds"] and row["indexed_version"]}
     first = 0
     for cut in cuts:
         own = None if vectors is None else vectors[first : first + len(cut.new)]
         done[cut.row["id"]] = _embedded(cut, model, model_id, own)
         first += len(cut.new)
     return done
+
+
+def _forgotten(row: asyncpg.Record, model_id: int) -> Embedded:
+    """A document that is no longer to be embedded."""
+    return Embedded(row["id"], row["version"], 0, 0, Statement(db.load("forget_chunks"), (row["id"], model_id)))
 
 
 def _cut_all(model: Model, rows: Sequence[asyncpg.Record], known: Mapping[int, set[bytes]]) -> list[_Cut]:

@@ -1,7 +1,7 @@
 -- Adds or changes a document of an owner, in the transaction of the caller, and submits a job that indexes it if its title or text
 -- has changed. Rapid changes share a job, which starts `delay` after the last, at most max_wait after the first.
 -- source_version: a call with an older one than the stored one changes nothing. embed => false: the document is found by its words
--- only. submits => false: the caller embeds it itself. changed: whether the title or the text is another one now.
+-- only. submits => false: the caller embeds it itself. changed: whether there is something to embed, or vectors to delete.
 create or replace function forebay.put_document(
     owner_id bigint, kind text, ref text, title text, body text, url text default null, language text default null,
     tags text[] default null, written_at timestamptz default null, marks jsonb default null, details jsonb default null,
@@ -26,7 +26,7 @@ begin
             changed := false;
             return;
         elsif found then
-            changed := known.content_hash <> content or (embed and not known.embeds);
+            changed := known.content_hash <> content or embed <> known.embeds;
             update forebay.search_document d set
                 title = own_title, body = own_body, url = put_document.url, language = put_document.language,
                 tags = coalesce(put_document.tags, '{}'), written_at = coalesce(put_document.written_at, d.written_at),
