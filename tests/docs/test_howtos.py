@@ -33,6 +33,7 @@ from forebay.engine.declare.pipeline import Pipeline
 from forebay.errors import ThrottledError
 from forebay.example import texts
 from forebay.identity.logins import ROLES, SETTINGS, login_name
+from forebay.pipelines.articles.steps import articles
 from forebay.pipelines.attachments.commands import attachments as attachment_commands
 from forebay.pipelines.attachments.declared_sources import load_declared
 from forebay.pipelines.bookmarks.imports import bookmark_imports
@@ -417,6 +418,17 @@ def test_media(dsn: str, tmp_path: Path) -> None:
     assert '"fileState":"waiting"' in said
     assert '"state":"CANCELLED"' in said
     assert "download: retry, attempts: 0" in said
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
+def test_articles(dsn: str, tmp_path: Path) -> None:
+    asyncio.run(_register(dsn, articles))
+    block = "".join(blocks("docs/howto/articles.md", "sh"))
+    script = f"forebay api --port 8080 &\n{block}\nkill %1".replace("8080", free_port())
+    said = run_shell(script, tmp_path, {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_DATA_DIR": str(tmp_path / "data")})
+    assert "+A *weir* is a low dam." in said
+    assert "<em>weir</em>" in said
+    assert '"event":"created"' in said
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")

@@ -63,8 +63,7 @@ class TinyModel:
         made = np.full(self.dimensions, 0.01, np.float32)
         for word in text.lower().split():
             made[zlib.crc32(word.encode()) % self.dimensions] += 1
-        normal: NDArray[np.float32] = made / np.linalg.norm(made)
-        return normal
+        return np.asarray(made / np.linalg.norm(made), np.float32)
 
 
 @dataclass
