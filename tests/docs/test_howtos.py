@@ -497,7 +497,7 @@ async def test_what_a_migration_leaves_in_the_database(dsn: str) -> None:
         [name for part in all_parts() for name in part.table_names],
     )
     await conn.close()
-    assert {row["name"] for row in found} == {"forebay", "pg_trgm", "migration", "part", "part_routine"}
+    assert {row["name"] for row in found} == {"forebay", "pg_trgm", "vector", "migration", "part", "part_routine"}
     assert {row["name"] for row in found} | {*ROLES, *map(login_name, ROLES)} <= listed
 
 

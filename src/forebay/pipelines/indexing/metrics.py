@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forebay.api.metrics.metric import Metric, Sample
 from forebay.api.metrics.package_metrics import PackageMetrics
+from forebay.packages import search_sources
 from forebay.search import db
 
 if TYPE_CHECKING:
@@ -20,9 +21,12 @@ MISSING = Metric(
 
 async def _read(conn: Connection) -> list[Sample]:
     kinds, models = await db.count_documents(conn), await db.count_missing(conn)
+    counts = {kind.name: 0 for source in search_sources() for kind in source.kinds}
+    counts |= {row["kind"]: row["count"] for row in kinds}
+    missing = {(row["name"], row["state"]): row["count"] for row in models} or {("", "active"): 0}
     return [
-        *(Sample(DOCUMENTS, row["count"], (row["kind"],)) for row in kinds),
-        *(Sample(MISSING, row["count"], (row["name"], row["state"])) for row in models),
+        *(Sample(DOCUMENTS, count, (kind,)) for kind, count in counts.items()),
+        *(Sample(MISSING, count, labels) for labels, count in missing.items()),
     ]
 
 

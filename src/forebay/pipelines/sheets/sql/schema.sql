@@ -1,31 +1,4 @@
 -- What the migrations of sheets add to the parts before; by scripts/schema_dump.py.
-CREATE TABLE forebay.sheet (
-    id bigint NOT NULL,
-    owner_id bigint NOT NULL,
-    job_id bigint NOT NULL,
-    intake_job_id bigint,
-    name text NOT NULL,
-    source text,
-    path text,
-    version text,
-    size bigint,
-    options jsonb DEFAULT '{}'::jsonb NOT NULL,
-    file_id bigint,
-    kind text,
-    layout jsonb,
-    columns text[],
-    mapping jsonb,
-    suggestions jsonb,
-    providers text[],
-    turn integer DEFAULT 0 NOT NULL,
-    problem text,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    received_at timestamp with time zone,
-    read_at timestamp with time zone,
-    replaced_by bigint,
-    CONSTRAINT sheet_name_check CHECK (((length(name) >= 1) AND (length(name) <= 500))),
-    CONSTRAINT sheet_size_check CHECK ((size >= 0))
-);
 CREATE TABLE forebay.catalogue (
     id bigint NOT NULL,
     owner_id bigint NOT NULL,
@@ -65,6 +38,33 @@ ALTER TABLE forebay.product ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+CREATE TABLE forebay.sheet (
+    id bigint NOT NULL,
+    owner_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    intake_job_id bigint,
+    name text NOT NULL,
+    source text,
+    path text,
+    version text,
+    size bigint,
+    options jsonb DEFAULT '{}'::jsonb NOT NULL,
+    file_id bigint,
+    kind text,
+    layout jsonb,
+    columns text[],
+    mapping jsonb,
+    suggestions jsonb,
+    providers text[],
+    turn integer DEFAULT 0 NOT NULL,
+    problem text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    received_at timestamp with time zone,
+    read_at timestamp with time zone,
+    replaced_by bigint,
+    CONSTRAINT sheet_name_check CHECK (((length(name) >= 1) AND (length(name) <= 500))),
+    CONSTRAINT sheet_size_check CHECK ((size >= 0))
 );
 CREATE TABLE forebay.sheet_export (
     job_id bigint NOT NULL,
@@ -160,6 +160,21 @@ ALTER TABLE forebay.sheet ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet_export ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet_file ENABLE ROW LEVEL SECURITY;
 ALTER TABLE forebay.sheet_preset ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_api;
+GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.catalogue TO forebay_worker;
+GRANT UPDATE(shared) ON TABLE forebay.catalogue TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_worker;
+GRANT SELECT ON TABLE forebay.product TO forebay_api;
+GRANT SELECT ON TABLE forebay.product TO forebay_admin;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.product TO forebay_worker;
+GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_api;
+GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_admin;
+GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_identity;
+GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_worker;
 GRANT SELECT,DELETE ON TABLE forebay.sheet TO forebay_api;
 GRANT SELECT,DELETE ON TABLE forebay.sheet TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet TO forebay_worker;
@@ -179,21 +194,6 @@ GRANT UPDATE(turn) ON TABLE forebay.sheet TO forebay_api;
 GRANT UPDATE(turn) ON TABLE forebay.sheet TO forebay_admin;
 GRANT UPDATE(problem) ON TABLE forebay.sheet TO forebay_api;
 GRANT UPDATE(problem) ON TABLE forebay.sheet TO forebay_admin;
-GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_api;
-GRANT SELECT,DELETE ON TABLE forebay.catalogue TO forebay_admin;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.catalogue TO forebay_worker;
-GRANT UPDATE(shared) ON TABLE forebay.catalogue TO forebay_admin;
-GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_api;
-GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_admin;
-GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_identity;
-GRANT USAGE ON SEQUENCE forebay.catalogue_id_seq TO forebay_worker;
-GRANT SELECT ON TABLE forebay.product TO forebay_api;
-GRANT SELECT ON TABLE forebay.product TO forebay_admin;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.product TO forebay_worker;
-GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_api;
-GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_admin;
-GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_identity;
-GRANT USAGE ON SEQUENCE forebay.product_id_seq TO forebay_worker;
 GRANT SELECT,DELETE ON TABLE forebay.sheet_export TO forebay_api;
 GRANT SELECT,DELETE ON TABLE forebay.sheet_export TO forebay_admin;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE forebay.sheet_export TO forebay_worker;

@@ -1,6 +1,9 @@
 -- Puts a bookmark into the index of all searches, once its page was crawled, or removes it from there.
-create or replace function forebay.index_bookmark(mark forebay.bookmark) returns void language plpgsql as $$
+create or replace function forebay.index_bookmark(bookmark_id bigint) returns void language plpgsql as $$
+declare
+    mark forebay.bookmark;  -- not a parameter: a dump would write the table before functions that it needs
 begin
+    select b.* into mark from forebay.bookmark b where b.id = bookmark_id;
     if mark.deleted_at is not null or mark.crawled_at is null then
         perform forebay.delete_document(mark.owner_id, 'bookmark', mark.id::text);
         return;

@@ -4,7 +4,7 @@ begin
     if tg_op = 'DELETE' then
         perform forebay.delete_document(old.owner_id, 'bookmark', old.id::text);
     else
-        perform forebay.index_bookmark(new);
+        perform forebay.index_bookmark(new.id);
     end if;
     return null;
 end $$;

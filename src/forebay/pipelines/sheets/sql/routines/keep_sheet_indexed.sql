@@ -4,7 +4,7 @@ begin
     if tg_op = 'DELETE' then
         perform forebay.delete_document(old.owner_id, 'sheet', old.job_id::text);
     else
-        perform forebay.index_sheet(new);
+        perform forebay.index_sheet(new.id);
     end if;
     return null;
 end $$;
