@@ -36,7 +36,7 @@ def read(text: str) -> list[Segment]:
     except (ValueError, RecursionError):
         return []
     events: Any = cast("dict[str, Any]", document).get("events") if isinstance(document, dict) else None
-    listed = cast("list[Any]", events) if isinstance(events, list) else []
+    listed: list[Any] = events if isinstance(events, list) else []
     found = [event for each in listed for event in _event(each)]
     # An event is shown until the one after the next: what is said ends where the next one begins.
     following = [*(later.start_ms for _, later in pairwise(found)), _MAX_MS * 2]
