@@ -233,7 +233,7 @@ class ReindexJob(Model):
     items: int
 
 
-class Retried(Model):
+class RetriedTasks(Model):
     retried: int
 
 

@@ -25,7 +25,7 @@ from forebay.pipelines.articles.models import (
     QueueStats,
     ReindexJob,
     ReindexRequest,
-    Retried,
+    RetriedTasks,
     TaskJob,
     TaskStatus,
 )
@@ -80,10 +80,10 @@ async def get_task(task_id: UUID, who: Reader, pools: RolePoolsDep) -> Embedding
 
 
 @router.post("/tasks/retry")
-async def retry_failed(who: Writer, pools: RolePoolsDep) -> Retried:
+async def retry_failed(who: Writer, pools: RolePoolsDep) -> RetriedTasks:
     """Run all failed tasks of the caller again, with high priority."""
     async with pools.own(who) as conn:
-        return Retried(retried=await rows.retry_failed(conn, who.owner_id, who.actor))
+        return RetriedTasks(retried=await rows.retry_failed(conn, who.owner_id, who.actor))
 
 
 @router.post("/tasks/clear")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,6 +20,10 @@ class _Part(BaseModel):
     offset_ms: int = Field(default=0, alias="tOffsetMs", ge=0, le=_MAX_MS)
 
 
+class _Captions(BaseModel):
+    events: list[Any] = Field(default_factory=list[Any])
+
+
 class _Event(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -32,12 +35,10 @@ class _Event(BaseModel):
 def read(text: str) -> list[Segment]:
     """The captions; nothing if the text is something else."""
     try:
-        document: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        captions = _Captions.model_validate_json(text)
+    except ValidationError:
         return []
-    events: Any = cast("dict[str, Any]", document).get("events") if isinstance(document, dict) else None
-    listed: list[Any] = events if isinstance(events, list) else []
-    found = [event for each in listed for event in _event(each)]
+    found = [event for each in captions.events for event in _event(each)]
     # An event is shown until the one after the next: what is said ends where the next one begins.
     following = [*(later.start_ms for _, later in pairwise(found)), _MAX_MS * 2]
     return [
