@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from forebay.pipelines.articles.imports import article_file_intake, article_files
 from forebay.pipelines.articles.settings import ArticlesSettings
 from forebay.pipelines.articles.steps import articles
 from forebay.pipelines.indexing.steps import index
@@ -61,7 +62,8 @@ def embed(site: Site) -> None:
 
     async def work() -> None:
         given = Settings(data_dir=site.service.app.state.settings.data_dir).including(ArticlesSettings())
-        async with testbed(site.service.dsn, [articles, index], migrated=True, settings=given) as bed:
+        pipelines = [articles, article_files, article_file_intake, index]
+        async with testbed(site.service.dsn, pipelines, migrated=True, settings=given) as bed:
             await bed.finish()
 
     site.run(work())

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from forebay.pipelines.articles.imports import article_file_intake, article_files
 from forebay.pipelines.articles.steps import articles
 from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Seed: TypeAlias = Callable[["Site"], dict[str, str]]
 
-PIPELINES = (bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports, articles, index)
+PIPELINES = (
+    *(bookmarks, bookmark_imports),
+    *(sheets, sheet_intake, sheet_exports),
+    *(articles, article_files, article_file_intake, index),
+)
 
 
 class Site:
