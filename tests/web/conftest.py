@@ -43,9 +43,7 @@ PIPELINES = (
 class Site:
     """A running server, and browsers that look at it."""
 
-    def __init__(
-        self, dsn: str, pipelines: tuple[Any, ...], browser: Browser, stack: ExitStack, models: Path
-    ) -> None:
+    def __init__(self, dsn: str, pipelines: tuple[Any, ...], browser: Browser, stack: ExitStack, models: Path) -> None:
         self._dsn, self._pipelines, self._browser, self._stack = dsn, pipelines, browser, stack
         self._server = stack.enter_context(ExitStack())
         self.url, self.service = self._server.enter_context(live(dsn, *pipelines))

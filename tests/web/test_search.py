@@ -1,4 +1,4 @@
-"""The search over everything, in a browser: while somebody types, by kind, as a feed, and nothing for a second owner."""
+"""The search in a browser: while somebody types, by kind, as a feed, and nothing for a second owner."""
 
 from __future__ import annotations
 
@@ -92,7 +92,13 @@ def test_a_second_owner_finds_nothing_of_the_first(shared: Site) -> None:
     page = bob.open("/search?q=quagga&mode=words")
     expect(page.get_by_role("heading", name="Nothing is found")).to_be_visible()
     bob.ignores_shift = True  # one page after the other: its own test measures each
-    for path in ("/articles", "/articles/1", "/articles/1?tab=versions", "/articles/embeddings", "/search?like=article:1"):
+    for path in (
+        "/articles",
+        "/articles/1",
+        "/articles/1?tab=versions",
+        "/articles/embeddings",
+        "/search?like=article:1",
+    ):
         page.goto(f"{shared.url}{path}")
         expect(page.locator("main h1")).to_be_attached()
         expect(page.locator("[aria-busy=true], [role=status]:has-text('Loading')")).to_have_count(0)
