@@ -97,7 +97,6 @@ def _asks(site: Site, page: Page, values: dict[str, str]) -> None:
         f"/api/jobs/{values['waiting']}/why",
         f"/api/sheets/{values['sheet']}",
         f"/api/bookmarks/{values['mark']}/changes",
-        "/api/search?q=quagga&mode=words",
         "/api/articles",
         "/api/articles/tasks",
         f"/api/articles/{values['article']}",
