@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from forebay import Pipeline
+from forebay.pipelines.articles.imports import article_file_intake, article_files
 from forebay.pipelines.articles.settings import ArticlesSettings
 from forebay.pipelines.articles.steps import articles
 from forebay.pipelines.indexing.steps import index
@@ -61,7 +63,8 @@ def embed(site: Site) -> None:
 
     async def work() -> None:
         given = Settings(data_dir=site.service.app.state.settings.data_dir).including(ArticlesSettings())
-        async with testbed(site.service.dsn, [articles, index], migrated=True, settings=given) as bed:
+        pipelines: list[Pipeline[Any]] = [articles, article_files, article_file_intake, index]
+        async with testbed(site.service.dsn, pipelines, migrated=True, settings=given) as bed:
             await bed.finish()
 
     site.run(work())
@@ -87,7 +90,10 @@ def library(site: Site) -> dict[str, str]:
     api = site.api()
     for key, body in (
         ("new-1", {"title": "Turbines", "content": "A turbine turns faster than a wheel, and"}),
-        (f"article-{mills}", {"title": "How a water mill works", "content": MILLS, "articleId": mills, "baseVersion": 2}),
+        (
+            f"article-{mills}",
+            {"title": "How a water mill works", "content": MILLS, "articleId": mills, "baseVersion": 2},
+        ),
     ):
         assert api.put(f"/api/articles/drafts/{key}", json=body).is_success
     return {"article": mills, "cats": cats, "bread": bread}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
@@ -27,7 +28,7 @@ def saved(site: Site) -> dict[str, str]:
 
 
 def make_feed(page: Watched) -> None:
-    page.page.get_by_role("button", name="Feed of Mills", exact=True).click()
+    page.page.get_by_role("button", name=re.compile("^(Feed|New feed address) of Mills")).click()
     page.page.get_by_role("dialog", name="The address of the feed").wait_for()
 
 

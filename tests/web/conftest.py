@@ -14,6 +14,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from forebay.pipelines.articles.imports import article_file_intake, article_files
 from forebay.pipelines.articles.steps import articles
 from forebay.pipelines.attachments.steps import attachment_files, attachments
 from forebay.pipelines.bookmarks.imports import bookmark_imports
@@ -35,17 +36,17 @@ T = TypeVar("T")
 Seed: TypeAlias = Callable[["Site"], dict[str, str]]
 
 PIPELINES = (
-    *(bookmarks, bookmark_imports, sheets, sheet_intake, sheet_exports),
-    *(articles, attachments, attachment_files, index, media),
+    *(bookmarks, bookmark_imports),
+    *(sheets, sheet_intake, sheet_exports),
+    *(articles, article_files, article_file_intake, index),
+    *(media, attachments, attachment_files),
 )
 
 
 class Site:
     """A running server, and browsers that look at it."""
 
-    def __init__(
-        self, dsn: str, pipelines: tuple[Any, ...], browser: Browser, stack: ExitStack, models: Path
-    ) -> None:
+    def __init__(self, dsn: str, pipelines: tuple[Any, ...], browser: Browser, stack: ExitStack, models: Path) -> None:
         self._dsn, self._pipelines, self._browser, self._stack = dsn, pipelines, browser, stack
         self._server = stack.enter_context(ExitStack())
         self.url, self.service = self._server.enter_context(live(dsn, *pipelines))

@@ -7,6 +7,7 @@ import re
 
 from playwright.sync_api import APIResponse, Page, expect
 
+from tests.web._articles import write
 from tests.web._marks import collection, save
 from tests.web._pages import all_looks
 from tests.web._sheets import sheet_with_rows
@@ -51,6 +52,8 @@ def _things_of_ann(site: Site) -> dict[str, str]:
     ended = site.api().post("/api/jobs", json={"pipeline": "pages", "items": items, "key": "quagga 1"}).json()["jobId"]
     site.run(site.service.work())
     save(site, "https://quagga.example/waits", "quagga")
+    article = write(site, "The quagga", "It lived near rivers.")
+    values |= {"article": article, "cats": article, "bread": article}
     made = site.api().post("/api/jobs", json={"pipeline": "pages", "items": items, "key": "quagga 2"})
     return values | {"job": str(ended), "waiting": str(made.json()["jobId"])}
 
@@ -94,6 +97,10 @@ def _asks(site: Site, page: Page, values: dict[str, str]) -> None:
         f"/api/jobs/{values['waiting']}/why",
         f"/api/sheets/{values['sheet']}",
         f"/api/bookmarks/{values['mark']}/changes",
+        "/api/articles",
+        "/api/articles/tasks",
+        f"/api/articles/{values['article']}",
+        f"/api/articles/{values['article']}/versions",
         "/api/dead-letters",
         "/api/pending",
     ):

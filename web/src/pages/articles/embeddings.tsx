@@ -41,7 +41,7 @@ const STATUSES = {
 } as const satisfies Record<TaskStatus, unknown>;
 const NAMES = Object.keys(STATUSES) as TaskStatus[];
 const OPERATIONS = { create: "New", update: "Changed", delete: "Deleted" } as const;
-const OPEN = { pipeline: "articles", state: "QUEUED,RUNNING,PAUSED", minItems: 2, pageSize: 5 };
+const OPEN = { pipeline: "articles", state: "QUEUED,RUNNING,PAUSED", q: "reindex", pageSize: 5 };
 
 /** The tasks that bring the index up to date: how many, which, and again. */
 export default function EmbeddingsPage() {

@@ -155,7 +155,8 @@ function None({ asked, narrowed }: { asked: Asked; narrowed: number }) {
         </>
       }
     >
-      No text of yours {asked.mode === "meaning" ? "means" : "has"} “{asked.q}”{narrowed > 0 && " with this filter"}.
+      {asked.mode === "meaning" ? "No text of yours says this" : "No text of yours has these words"}
+      {narrowed > 0 && ", with this filter"}.
     </Empty>
   );
 }
