@@ -23,6 +23,7 @@ package = PipelinePackage(
     features="features:features",
     intake={"article_files": "files:FILES"},
     settings="settings:ArticlesSettings",
+    search="search:SEARCH",
     larger_bodies={
         "POST /api/articles": "body",
         "PUT /api/articles/": "body",

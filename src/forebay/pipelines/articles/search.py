@@ -1,0 +1,7 @@
+"""Articles in the index of all searches. They are put there when they are saved; a chore queues those without vectors."""
+
+from __future__ import annotations
+
+from forebay.hooks import SearchKind, SearchSource
+
+SEARCH = SearchSource((SearchKind("article", "Articles", "/articles/{ref}"),))
