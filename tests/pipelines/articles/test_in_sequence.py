@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
-from forebay.engine.declare.resources import Resources, resource
 from forebay.engine.work.worker import Worker
 from forebay.pipelines.articles.settings import ArticlesSettings
 from forebay.pipelines.articles.steps import articles
 from forebay.search.models import embedding_model
 from forebay.settings import Settings
-from tests.pipelines.articles._bed import TinyModel, embedding
+from tests.pipelines.articles._bed import TinyModel, embedding, resource_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -32,13 +31,8 @@ _WORKERS = "select array_agg(distinct worker_id) from forebay.attempt where outc
 @asynccontextmanager
 async def working(dsn: str, model: TinyModel) -> AsyncGenerator[Worker]:
     """A worker that listens and claims as those of an installation do."""
-
-    @resource
-    async def tiny(_: Resources) -> AsyncGenerator[TinyModel]:
-        yield model
-
     settings = Settings(poll_s=0.2).including(ArticlesSettings(sequential=True))
-    worker = Worker(dsn, [articles], settings=settings, resources={embedding_model: tiny})
+    worker = Worker(dsn, [articles], settings=settings, resources={embedding_model: resource_of(model)})
     running = asyncio.create_task(worker.run())
     try:
         await worker.ready_or_failed(running)
