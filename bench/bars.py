@@ -36,6 +36,7 @@ _STALL = "longest stall of a worker's event loop, one task each of many owners b
 _KEY = "one task behind another owner's rows under one keyed limit of 5/s, time to start"
 _MEMORY = "worker memory"
 _ADDING = "adding a bookmark while 100 others are worked on"
+_SAVING = "saving an article while many others are embedded"
 _ANNOUNCING = "webhook of an approval while the files of others are downloaded"
 _GRID_FRAME = "frame while scrolling a grid of many rows, p95"
 _TABS = "submit by the API while 50 people have a tab open"
@@ -67,6 +68,7 @@ BARS = (
     Bar("api_throughput", "submit by the API", "FastAPI route with a raw INSERT", "submits/s", 0.65, 0.8),
     Bar("api_submit_p99", "submit by the API during a drain, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("bookmark_add_p99", f"{_ADDING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
+    Bar("article_create_p99", f"{_SAVING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("attachment_webhook_p99", f"{_ANNOUNCING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("sheet_ingest", "a file of rows into items", "COPY FROM of the documents that its rows become", "rows/s", 0.3),
     Bar("sheet_export_csv", "export of a sheet, CSV", "COPY TO of the same cells as plain text", "rows/s", 0.4),

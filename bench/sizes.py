@@ -35,6 +35,8 @@ class Sizes:
     bookmarks: int
     media_downloads: int
     approvals: int
+    articles: int
+    articles_behind: int
     sheet_rows: int
     workbook_rows: int
     provider_seconds: float
@@ -80,6 +82,8 @@ FULL = Sizes(
     bookmarks=400,
     media_downloads=100,
     approvals=1000,
+    articles=400,
+    articles_behind=6_000,
     sheet_rows=100_000,
     workbook_rows=100_000,
     provider_seconds=30.0,
@@ -125,6 +129,8 @@ QUICK = Sizes(
     bookmarks=150,
     media_downloads=100,
     approvals=60,
+    articles=150,
+    articles_behind=2_500,
     sheet_rows=100_000,
     workbook_rows=20_000,
     provider_seconds=12.0,

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 import asyncpg
 
 from bench.groups import (
+    articles,
     attachments,
     backlog,
     bookmarks,
@@ -45,6 +46,7 @@ GROUPS: dict[str, Callable[[Context], Awaitable[None]]] = {
     "sheets": sheets.run,
     "provider": provider.run,
     "search": search.run,
+    "articles": articles.run,
     "web": web.run,
     "detection": detection.run,
     "speech": speech.run,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from forebay import Context
 from forebay import resources as web
 from forebay.engine.db import registry
-from forebay.engine.declare.resources import Resources, resource
+from forebay.engine.declare.resources import Resource, Resources, resource
 from forebay.errors import TransientError
 from forebay.pipelines.articles import db as rows
 from forebay.pipelines.articles.db import ArticleValues, Embedding
@@ -118,6 +118,16 @@ class Bed:
         return dict(await rows.count_tasks(self.conn, await self.owner(owner)))
 
 
+def resource_of(model: TinyModel) -> Resource[TinyModel]:
+    """What a worker opens instead of the configured model."""
+
+    @resource
+    async def tiny(_: Resources) -> AsyncGenerator[TinyModel]:
+        yield model
+
+    return tiny
+
+
 @asynccontextmanager
 async def embedding(
     dsn: str, model: TinyModel | None = None, *, own: dict[str, Any] | None = None, **given: Any
@@ -125,15 +135,12 @@ async def embedding(
     """A worker for articles on a migrated database."""
     chosen = model or TinyModel()
 
-    @resource
-    async def tiny(_: Resources) -> AsyncGenerator[TinyModel]:
-        yield chosen
-
     settings = Settings(**given).including(ArticlesSettings(**(own or {})))
+    models = {embedding_model: resource_of(chosen)}
     conn = await asyncpg.connect(dsn)
     try:
         await registry.register(conn, articles.definition())
-        async with testbed(dsn, [articles], migrated=True, resources={embedding_model: tiny}, settings=settings) as bed:
+        async with testbed(dsn, [articles], migrated=True, resources=models, settings=settings) as bed:
             yield Bed(bed, conn, chosen, dsn, settings)
     finally:
         await conn.close()

@@ -24,9 +24,11 @@ from forebay.pipelines.articles.html_text import markdown_of
 from forebay.pipelines.articles.imports import article_file_intake, article_files
 from forebay.pipelines.articles.settings import ArticlesSettings
 from forebay.pipelines.articles.steps import articles
+from forebay.search.models import embedding_model
 from forebay.settings import Settings
 from forebay.storage import open_store
 from forebay.testing import Testbed, testbed
+from tests.pipelines.articles._bed import TinyModel, resource_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,13 +62,14 @@ class Importing:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def importing(new_database: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Importing]:
     folder = tmp_path_factory.mktemp("imports")
-    settings = Settings(data_dir=folder, embedding_model="").including(ArticlesSettings(max_characters=100_000))
+    settings = Settings(data_dir=folder).including(ArticlesSettings(max_characters=100_000))
     pipelines: list[Pipeline[Any]] = [articles, article_files, article_file_intake]
     with new_database() as dsn:
         conn = await asyncpg.connect(dsn)
         for pipeline in pipelines:
             await registry.register(conn, pipeline.definition())
-        async with testbed(dsn, pipelines, migrated=True, settings=settings) as bed:
+        models = {embedding_model: resource_of(TinyModel())}
+        async with testbed(dsn, pipelines, migrated=True, settings=settings, resources=models) as bed:
             yield Importing(bed, conn, settings)
         await conn.close()
 
