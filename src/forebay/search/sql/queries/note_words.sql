@@ -1,5 +1,5 @@
 -- Adds the words of documents $1 to those that typing errors are corrected with. In order, so that nobody waits in a circle.
--- Known words are left to the conflict, which always uses the index: a join was planned while the table was empty, and read all of it.
+-- Known words are left to the conflict, which uses the index whatever the statistics: a join with them took twenty times as long.
 insert into forebay.search_word (owner_id, word)
 select distinct d.owner_id, w.word
 from forebay.search_document d
