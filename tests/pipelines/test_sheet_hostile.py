@@ -35,6 +35,7 @@ async def working(dsn: str, folder: Path) -> AsyncIterator[tuple[Process, Store]
     """A worker with all pipelines, as people start it."""
     settings = {"DATABASE_URL": dsn, "DATA_DIR": str(folder / "data"), "PIPELINES": "forebay.pipelines"}
     settings |= {"LOG_JSON": "1", "POLL_S": "0.2", "SHEETS_NOT_FOUND_WAIT_S": "0"}
+    settings["EMBEDDING_MODEL"] = ""  # the model of the index would hold more memory than all that is measured here
     worker = Cli(folder, **{f"FOREBAY_{name}": value for name, value in settings.items()}).start("worker")
     try:
         worker.says("worker_started")

@@ -146,3 +146,12 @@ async def test_the_index_of_vectors_and_the_index_of_words_are_used(index: Index
             " order by d.id desc limit 100",
         )
         assert "search_document_words" in plan
+
+
+async def test_deleting_a_document_finds_its_chunks_by_an_index(index: Index) -> None:
+    await fill(index, {"bob": 5000})
+    async with index.bed.pool.acquire() as conn:
+        await conn.execute("analyze forebay.search_chunk")
+        plan = await plan_of(conn, "delete from forebay.search_chunk where document_id = 77")  # as the cascade does
+        assert "Index" in plan
+        assert "Seq Scan" not in plan

@@ -20,6 +20,17 @@ async def test_words_and_meaning_find_what_belongs_together(index: Index) -> Non
         assert words["kinds"] == [{"kind": "note", "title": "note", "count": 1}]
 
 
+async def test_what_has_all_words_stays_near_the_top_before_it_is_embedded(index: Index) -> None:
+    await index.put_all("ann")
+    await index.put("ann", "order", "Delivery", "Parcel ZX4711 left the depot.")
+    await index.put("ann", "other", "Delivery", "A parcel is at the depot.")
+    async with index.service.client("ann") as ann:
+        assert "order" in (await index.refs(ann, "ZX4711"))[:4]
+        found = await index.refs(ann, "parcel ZX4711")
+        assert "order" in found[:4]
+        assert found.index("order") < found.index("other")
+
+
 async def test_another_owner_sees_nothing(index: Index) -> None:
     await index.put_all("ann")
     await index.put("bob", "own", "Cats of mine", "My cat purrs.")

@@ -25,7 +25,9 @@ Mode: TypeAlias = Literal["words", "meaning", "both"]
 
 MOST = 200  # candidates of each list: what a user can page through
 _FEW = 10  # hits with all words; if there are fewer, those with some words follow
-_RANK = 60  # of reciprocal rank fusion: how little the first places differ
+_RANK = 2  # of reciprocal rank fusion: how little the first places differ
+# What a place by words counts, if one by meaning counts 1: see decision 0159.
+_ALL_WORDS, _SOME_WORDS = 0.5, 0.1
 _FAR = 0.8  # a distance that means nothing in common
 
 
@@ -86,7 +88,7 @@ async def find(
 ) -> Found:
     """Search what the connection's owner has; `vector` None: by words only, `words` False: by meaning only."""
     corrected: str | None = None
-    by_words = await _by_words(conn, question, where) if words else []
+    by_words = await _by_words(conn, question, where) if words else {}
     if words and not by_words and (other := await _correct(conn, question)) is not None:
         question, corrected = other, other.words
         by_words = await _by_words(conn, question, where)
@@ -98,15 +100,16 @@ async def find(
     return Found(_merge(by_words, near), question, corrected)
 
 
-async def _by_words(conn: Connection, question: Question, where: Filter) -> list[int]:
+async def _by_words(conn: Connection, question: Question, where: Filter) -> dict[int, float]:
+    """What the places of documents count, the best document first."""
     if not question.words:
-        return []
+        return {}
     given = where.to_json(question)
-    found = await db.find_by_words(conn, question.words, given, MOST)
+    found = dict.fromkeys(await db.find_by_words(conn, question.words, given, MOST), _ALL_WORDS)
     if len(found) < _FEW and " " in question.words:
         some = await db.find_by_words(conn, question.words, given, MOST, some=True)
-        found += [each for each in some if each not in set(found)]
-    return found[:MOST]
+        found |= dict.fromkeys((each for each in some[: MOST - len(found)] if each not in found), _SOME_WORDS)
+    return found
 
 
 async def _correct(conn: Connection, question: Question) -> Question | None:
@@ -114,10 +117,10 @@ async def _correct(conn: Connection, question: Question) -> Question | None:
     return question.corrected(await db.similar_words(conn, words)) if words else None
 
 
-def _merge(by_words: Sequence[int], near: Sequence[asyncpg.Record]) -> list[Hit]:
+def _merge(by_words: Mapping[int, float], near: Sequence[asyncpg.Record]) -> list[Hit]:
     hits: dict[int, Hit] = {}
-    for rank, number in enumerate(by_words, 1):
-        hits[number] = Hit(number, 1 / (_RANK + rank), words_rank=rank)
+    for rank, (number, weight) in enumerate(by_words.items(), 1):
+        hits[number] = Hit(number, weight / (_RANK + rank), words_rank=rank)
     for rank, row in enumerate((row for row in near if row["distance"] < _FAR), 1):
         hit = hits.setdefault(row["id"], Hit(row["id"]))
         hit.score += 1 / (_RANK + rank)
@@ -141,5 +144,5 @@ async def find_similar(
     mean = None if model_id is None else await db.document_vector(conn, known["id"], model_id)
     if mean is None or model_id is None:
         some = await db.find_by_words(conn, known["title"], others.to_json(), MOST, some=True)
-        return _merge(some, [])
-    return _merge([], await db.find_by_meaning(conn, model_id, mean, others.to_json(), MOST))
+        return _merge(dict.fromkeys(some, _SOME_WORDS), [])
+    return _merge({}, await db.find_by_meaning(conn, model_id, mean, others.to_json(), MOST))

@@ -112,7 +112,7 @@ ALTER TABLE ONLY forebay.search_model
     ADD CONSTRAINT search_model_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY forebay.search_word
     ADD CONSTRAINT search_word_pkey PRIMARY KEY (owner_id, word);
-CREATE UNIQUE INDEX search_chunk_of ON ONLY forebay.search_chunk USING btree (model_id, document_id, hash);
+CREATE UNIQUE INDEX search_chunk_of ON ONLY forebay.search_chunk USING btree (document_id, model_id, hash);
 CREATE INDEX search_chunk_owner ON ONLY forebay.search_chunk USING btree (owner_id, document_id);
 CREATE INDEX search_document_newest ON forebay.search_document USING btree (owner_id, written_at DESC, id DESC);
 CREATE INDEX search_document_owner ON forebay.search_document USING btree (owner_id, id);

@@ -17,7 +17,8 @@ do $$ begin
     ) partition by list (model_id)',
     (select e.extnamespace::regnamespace::text from pg_extension e where e.extname = 'vector'));
 end $$;
-create unique index search_chunk_of on forebay.search_chunk (model_id, document_id, hash);
+-- It begins with the document, because deleting one deletes its chunks of all models.
+create unique index search_chunk_of on forebay.search_chunk (document_id, model_id, hash);
 create index search_chunk_owner on forebay.search_chunk (owner_id, document_id);
 -- Also with the routines, which are not replaced when the extension comes later.
 select forebay.own('search_chunk', 'select');

@@ -1,29 +1,17 @@
 -- Shares: what people have sent a link to, or uploaded; what the steps have found out about it; and what is said in it.
 
--- The configuration that texts of a language are searched with; what PostgreSQL has no words for is taken as it is.
-create function forebay.share_words(language text) returns regconfig language sql immutable parallel safe as $$
-select case left(lower(language), 2)
-    when 'en' then 'pg_catalog.english'::regconfig when 'de' then 'pg_catalog.german'::regconfig
-    when 'fr' then 'pg_catalog.french'::regconfig when 'es' then 'pg_catalog.spanish'::regconfig
-    when 'it' then 'pg_catalog.italian'::regconfig when 'pt' then 'pg_catalog.portuguese'::regconfig
-    when 'nl' then 'pg_catalog.dutch'::regconfig when 'ru' then 'pg_catalog.russian'::regconfig
-    when 'sv' then 'pg_catalog.swedish'::regconfig when 'da' then 'pg_catalog.danish'::regconfig
-    else 'pg_catalog.simple'::regconfig end
-$$;
-
 -- What is searched of a share, the best first: a vector holds a megabyte at most, so every part is cut. Titles are found by
 -- their words as they are and by their stems.
 create function forebay.share_searched(language text, title text, author text, description text, spoken text)
 returns tsvector language sql immutable parallel safe as $$
 select setweight(to_tsvector('pg_catalog.simple', left(coalesce(title, ''), 2000)), 'A')
-    || setweight(to_tsvector(forebay.share_words(language), left(coalesce(title, ''), 2000)), 'A')
+    || setweight(to_tsvector(forebay.document_config(language), left(coalesce(title, ''), 2000)), 'A')
     || setweight(to_tsvector('pg_catalog.simple', left(coalesce(author, ''), 500)), 'B')
-    || setweight(to_tsvector(forebay.share_words(language), left(coalesce(description, ''), 10000)), 'B')
-    || setweight(to_tsvector(forebay.share_words(language), left(coalesce(spoken, ''), 120000)), 'C')
+    || setweight(to_tsvector(forebay.document_config(language), left(coalesce(description, ''), 10000)), 'B')
+    || setweight(to_tsvector(forebay.document_config(language), left(coalesce(spoken, ''), 120000)), 'C')
 $$;
 
 -- Made here and not with the routines, and kept when those are made anew.
-comment on function forebay.share_words is 'stored columns are made by it';
 comment on function forebay.share_searched is 'stored columns are made by it';
 
 create table forebay.share (

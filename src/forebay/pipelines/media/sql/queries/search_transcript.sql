@@ -3,8 +3,8 @@ select e.n - 1 as n, e.segment ->> 'start' as start, e.segment ->> 'end' as end,
 from forebay.transcript t
 cross join lateral jsonb_array_elements(t.segments) with ordinality e (segment, n)
 where t.share_id = $1
-  and (to_tsvector(forebay.share_words(t.language), e.segment ->> 'text')
-           @@ websearch_to_tsquery(forebay.share_words(t.language), $2)
+  and (to_tsvector(forebay.document_config(t.language), e.segment ->> 'text')
+           @@ websearch_to_tsquery(forebay.document_config(t.language), $2)
        or strpos(lower(e.segment ->> 'text'), lower($2)) > 0)
 order by e.n
 limit $3

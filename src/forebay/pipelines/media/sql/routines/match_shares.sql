@@ -7,9 +7,7 @@ create or replace function forebay.match_shares(
 set plan_cache_mode = force_custom_plan as $$
 declare
     start constant bigint := coalesce(before, 9223372036854775807);
-    asked constant tsquery := websearch_to_tsquery('pg_catalog.simple', question)
-        || websearch_to_tsquery('pg_catalog.english', question) || websearch_to_tsquery('pg_catalog.german', question)
-        || websearch_to_tsquery('pg_catalog.french', question) || websearch_to_tsquery('pg_catalog.spanish', question);
+    asked constant tsquery := forebay.document_question(question);
 begin
     if question is not null then
         -- The newest thousand that match are all that a search shows.
