@@ -38,7 +38,7 @@ async def test_what_was_there_before_is_added_and_what_changes_is_changed(index:
         await bed.submit(housekeeping, ChoreRun(what="complete index"))
         await bed.run()
         states = await bed.pool.fetch("select kind, finished_at is not null as done from forebay.search_backfill")
-        assert {row["kind"]: row["done"] for row in states} == {"bookmark": True, "sheet": True}
+        assert {row["kind"]: row["done"] for row in states} == {"bookmark": True, "sheet": True, "share": True}
     await index.bed.finish()
     async with index.service.client("ann") as ann, index.service.client("bob") as bob:
         hit = (await index.search(ann, "hydropower", mode="meaning"))["hits"][0]
