@@ -118,6 +118,7 @@ async def test_the_metrics_count_documents_and_what_is_missing(index: Index) -> 
         ("forebay_search_documents", ("note",)): 6,
         ("forebay_search_documents", ("bookmark",)): 0,
         ("forebay_search_documents", ("sheet",)): 0,
+        ("forebay_search_documents", ("share",)): 0,
         ("forebay_search_missing_documents", ("all-MiniLM-L6-v2", "active")): 1,
     }
 

@@ -95,7 +95,8 @@ class _Download:
         wanted = FetchRequest(
             url, "media.download", self._own.max_bytes, self._own.download_s, headers=headers or {}, cookies=True
         )
-        done = await download(await self._ctx.get(resources.http), wanted, self._partial, report=self._report)
+        http = await self._ctx.get(resources.http)
+        done = await download(http, wanted, self._partial, report=self._report)
         return await self._store(done.path, done.sha256)
 
     async def fetch_found(self, found: Found) -> Done[Downloaded]:
