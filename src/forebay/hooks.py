@@ -107,7 +107,7 @@ class SearchKind:
     name: str
     title: str
     path: str
-    media: bool = False
+    timed: bool = False
 
 
 class SearchBackfill(Protocol):

@@ -99,7 +99,7 @@ def hit_of(row: asyncpg.Record, hit: Hit, kinds: dict[str, SearchKind]) -> Searc
     if second is None:
         second = hit.second  # that of the chunk
     path = None if kind is None else kind.path.replace("{ref}", row["ref"])
-    if path is not None and kind is not None and kind.media and second is not None:
+    if path is not None and kind is not None and kind.timed and second is not None:
         path = f"{path}?t={int(second)}"
     return SearchHit(
         kind=row["kind"],

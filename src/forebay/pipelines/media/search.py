@@ -20,4 +20,4 @@ async def backfill(conn: Connection, after: str | None, most: int) -> str | None
     return None if row is None or row["last"] is None or row["count"] < most else str(row["last"])
 
 
-SEARCH = SearchSource((SearchKind("share", "Media", "/media/{ref}", media=True),), {"share": backfill})
+SEARCH = SearchSource((SearchKind("share", "Media", "/media/{ref}", timed=True),), {"share": backfill})
