@@ -102,7 +102,7 @@ class OwnerExport(Protocol):
 @dataclass(frozen=True, slots=True)
 class SearchKind:
     """A kind of documents in the index. `title` names several of them; `path` is the page of one in the web app, where
-    `{ref}` stands for its reference; `media`: the page takes a second to jump to in the query parameter `t`."""
+    `{ref}` stands for its reference; `timed`: the page takes a second to jump to in the query parameter `t`."""
 
     name: str
     title: str
