@@ -102,12 +102,12 @@ class OwnerExport(Protocol):
 @dataclass(frozen=True, slots=True)
 class SearchKind:
     """A kind of documents in the index. `title` names several of them; `path` is the page of one in the web app, where
-    `{ref}` stands for its reference; `has_seconds`: the page takes a second to jump to in the query parameter `t`."""
+    `{ref}` stands for its reference; `timed`: the page takes a second to jump to in the query parameter `t`."""
 
     name: str
     title: str
     path: str
-    has_seconds: bool = False
+    timed: bool = False
 
 
 class SearchBackfill(Protocol):

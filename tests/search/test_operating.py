@@ -38,7 +38,7 @@ async def test_what_was_there_before_is_added_and_what_changes_is_changed(index:
         await bed.submit(housekeeping, ChoreRun(what="complete index"))
         await bed.run()
         states = await bed.pool.fetch("select kind, finished_at is not null as done from forebay.search_backfill")
-        assert {row["kind"]: row["done"] for row in states} == {"bookmark": True, "sheet": True}
+        assert {row["kind"]: row["done"] for row in states} == {"bookmark": True, "sheet": True, "share": True}
     await index.bed.finish()
     async with index.service.client("ann") as ann, index.service.client("bob") as bob:
         hit = (await index.search(ann, "hydropower", mode="meaning"))["hits"][0]
@@ -118,6 +118,7 @@ async def test_the_metrics_count_documents_and_what_is_missing(index: Index) -> 
         ("forebay_search_documents", ("note",)): 6,
         ("forebay_search_documents", ("bookmark",)): 0,
         ("forebay_search_documents", ("sheet",)): 0,
+        ("forebay_search_documents", ("share",)): 0,
         ("forebay_search_missing_documents", ("all-MiniLM-L6-v2", "active")): 1,
     }
 

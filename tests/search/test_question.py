@@ -53,5 +53,6 @@ def test_marked_text_becomes_parts_with_all_of_it(pieces: list[tuple[str, bool]]
 def test_the_second_of_an_offset() -> None:
     marks = "[[0, 1.5], [10, 4.0]]"
     assert [second_of(marks, at) for at in (0, 9, 10, 99)] == [1.5, 1.5, 4.0, 4.0]
+    assert second_of("[[5, 2.0]]", 4) is None  # a description, before what is said
     assert second_of(marks, None) is None
     assert second_of(None, 3) is None

@@ -130,6 +130,6 @@ def _embedded(cut: _Cut, model: Model, model_id: int, vectors: NDArray[np.float3
 
 
 def second_at(marks: Sequence[Sequence[float]], offset: int) -> float | None:
-    """The second of a recording in which the text at an offset is said; None without marks."""
+    """The second of a recording in which the text at an offset is said; None before the first mark."""
     place = bisect.bisect_right([mark[0] for mark in marks], offset)
-    return float(marks[max(place - 1, 0)][1]) if marks else None
+    return float(marks[place - 1][1]) if place else None

@@ -21,9 +21,9 @@ def parts_of(marked: str) -> list[tuple[str, bool]]:
 
 
 def second_of(marks: str | None, body_offset: int | None) -> float | None:
-    """The second of a recording at an offset of its text."""
-    pairs: list[tuple[int, float]] = json.loads(marks) if marks else []
-    if not pairs or body_offset is None:
+    """The second of a recording at an offset of its text; None before the first mark, where nothing is said yet."""
+    if marks is None or body_offset is None:
         return None
+    pairs: list[tuple[int, float]] = json.loads(marks)
     place = bisect.bisect_right([pair[0] for pair in pairs], body_offset)
-    return float(pairs[max(place - 1, 0)][1])
+    return float(pairs[place - 1][1]) if place else None

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -16,7 +17,7 @@ from forebay.pipelines.media.links import shared_url
 from forebay.pipelines.media.settings import MediaSettings
 from forebay.services.egress import AccessDenied, InvalidUrl, UrlNotFound
 from forebay.settings import Settings
-from tests.pipelines.media._bed import MediaBed
+from tests.pipelines.media._bed import MediaBed, media_bed
 from tests.pipelines.media._samples import Samples, needs_ffmpeg
 from tests.pipelines.media._server import MediaServer, plain, ranged
 
@@ -53,6 +54,32 @@ async def test_a_playlist_that_names_files_of_this_machine_gets_none(bed: MediaB
     # The same as a file: nothing that refers to other files is opened.
     share = await bed.finished(origin.put("/list.mp4", plain(b"ffconcat version 1.0\nfile /etc/passwd\n", "video/mp4")))
     assert share["download_error"].startswith("is not media that can be played: ")
+
+
+_PLUGIN = "raise SystemExit('a plugin was loaded')\n"
+
+
+@needs_ffmpeg
+async def test_what_the_user_of_the_worker_has_configured_is_ignored(
+    dsn: str, tmp_path: Path, origin: MediaServer, samples: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """yt-dlp reads netrc, configuration and plugins at home, if it is let."""
+    home = tmp_path / "home"
+    for place in (".config/yt-dlp", ".yt-dlp"):
+        plugin = home / place / "plugins/evil/yt_dlp_plugins/extractor/evil.py"
+        plugin.parent.mkdir(parents=True)
+        plugin.write_text(_PLUGIN)
+        (home / place / "config").write_text("--netrc\n--add-header X-Owned:1\n--exec 'touch /tmp/owned'\n")
+    (home / ".netrc").write_text("machine sluice.test login ann password hunter2\n")
+    (home / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    monkeypatch.setenv("PYTHONPATH", str(home / ".config/yt-dlp/plugins/evil"))
+    origin.put_all("/hls", samples.files("hls"))
+    async with media_bed(dsn, tmp_path / "data") as bed:
+        share = await bed.shared(origin.url("/hls/index.m3u8"))
+    assert share["download_status"] == "completed", share["download_error"]
+    assert not [head for head in origin.heads if "authorization" in head.headers or "x-owned" in head.headers]
 
 
 def test_what_an_extractor_says_is_cleaned_and_bounded() -> None:

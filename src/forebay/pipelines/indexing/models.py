@@ -95,9 +95,11 @@ def known_kinds() -> dict[str, SearchKind]:
 
 def hit_of(row: asyncpg.Record, hit: Hit, kinds: dict[str, SearchKind]) -> SearchHit:
     kind = kinds.get(row["kind"])
-    second = hit.second if hit.second is not None else second_of(row["marks"], row["headline_at"])
+    second = second_of(row["marks"], row["headline_at"])
+    if second is None:
+        second = hit.second  # that of the chunk
     path = None if kind is None else kind.path.replace("{ref}", row["ref"])
-    if path is not None and kind is not None and kind.has_seconds and second is not None:
+    if path is not None and kind is not None and kind.timed and second is not None:
         path = f"{path}?t={int(second)}"
     return SearchHit(
         kind=row["kind"],

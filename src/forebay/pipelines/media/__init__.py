@@ -16,6 +16,7 @@ package = PipelinePackage(
     chores=(Chore("expire media", "20 * * * *", "chores:expire_media"),),
     first_steps={"Download a video": "media add URL"},
     suggestions="suggestions:suggest",
+    search="search:SEARCH",
     owner_export="owner_export:owner_export",
     features="features:features",
     larger_bodies={"POST /api/shares": "medium"},  # many links

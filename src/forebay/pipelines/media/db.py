@@ -105,8 +105,8 @@ async def expire(pool: Pool, older_than: datetime | None, quota: int | None, mos
 # Metrics.
 
 
-async def metrics(conn: Connection, now: datetime | None = None) -> asyncpg.Record:
+async def metrics(conn: Connection) -> asyncpg.Record:
     """The numbers of the dashboard."""
-    row = await fetch_row(conn, load("media_metrics"), now)
+    row = await fetch_row(conn, load("media_metrics"))
     assert row is not None  # noqa: S101 - the statement returns one row
     return row

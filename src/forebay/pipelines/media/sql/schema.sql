@@ -93,6 +93,9 @@ CREATE INDEX share_search ON forebay.share USING gin (search);
 CREATE INDEX share_state ON forebay.share USING btree (owner_id, download_status, id);
 CREATE INDEX transcript_owner ON forebay.transcript USING btree (owner_id, share_id);
 CREATE TRIGGER drop_files AFTER DELETE OR UPDATE OF file_id, poster_id ON forebay.share FOR EACH ROW EXECUTE FUNCTION forebay.drop_share_files();
+CREATE TRIGGER forget_indexed AFTER DELETE ON forebay.share FOR EACH ROW EXECUTE FUNCTION forebay.keep_share_indexed();
+CREATE TRIGGER keep_indexed AFTER UPDATE ON forebay.share FOR EACH ROW WHEN (((NOT (new.spoken IS DISTINCT FROM old.spoken)) AND ((((((new.kind IS DISTINCT FROM old.kind) OR (new.title IS DISTINCT FROM old.title)) OR (new.description IS DISTINCT FROM old.description)) OR (new.author IS DISTINCT FROM old.author)) OR (new.site IS DISTINCT FROM old.site)) OR (new.language IS DISTINCT FROM old.language)))) EXECUTE FUNCTION forebay.keep_share_indexed();
+CREATE TRIGGER keep_spoken_indexed AFTER UPDATE OF spoken ON forebay.share FOR EACH ROW EXECUTE FUNCTION forebay.keep_share_indexed();
 ALTER TABLE ONLY forebay.share
     ADD CONSTRAINT share_playlist_id_fkey FOREIGN KEY (playlist_id) REFERENCES forebay.share(id) ON DELETE CASCADE;
 ALTER TABLE ONLY forebay.transcript_piece

@@ -1,8 +1,9 @@
 -- Documents $1 for a list of hits: the words $2 marked in the best pieces of their texts, or the beginning of the chunk at $4 to $5;
 -- whether model $3 has embedded an older text. The marks are control characters, which texts do not have.
 select s.*,
-       case when s.marks is not null and s.headline is not null
-           then strpos(s.body, split_part(translate(s.headline, E'\x02\x03', ''), ' … ', 1)) - 1 end as headline_at
+       case when s.marks is not null and s.headline is not null then  -- the first word that was found; null: it is in the title
+           nullif(strpos(s.body, split_part(translate(s.headline, E'\x02\x03', ''), ' … ', 1)), 0)
+               + nullif(strpos(s.headline, E'\x02'), 0) - 2 end as headline_at
 from (
     select w.place, d.body, d.id, d.kind, d.ref, d.url, d.language, d.tags, d.written_at, d.updated_at, d.details, d.marks, d.version, d.embeds,
            i.version as indexed_version, i.indexed_at,
