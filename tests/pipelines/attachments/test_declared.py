@@ -167,7 +167,7 @@ async def test_standard_webhooks_with_rotation_and_replay(
         file = {"url": f"http://hub.test:{site.port}/1.pdf", "name": "1.pdf"}
         body = json.dumps({"order": 7, "files": [file]}).encode()
 
-        async def send(given: bytes = body, **changed: str) -> tuple[int, str]:
+        async def send(given: bytes = body, /, **changed: str) -> tuple[int, str]:
             answer = await world.post(given, standard(body, changed.pop("secret", NEW_KEY), now) | changed, "shop")
             return answer.status_code, answer.json().get("detail", "")
 
