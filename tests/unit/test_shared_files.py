@@ -30,6 +30,7 @@ ALLOWED = {
     "src/forebay/services/browser/banners.js": "an element of HTML",
     "src/forebay/services/pages/": "an element of HTML, and a kind of page",
     "src/forebay/testing.py": "an example",
+    "src/forebay/hooks.py": "documents that are played: a jump to a second",
     "src/forebay/api/submit/row_files.py": "a media type",
     "src/forebay/services/browser/": "a kind of resource of pages, and emulated media of style sheets",
     "src/forebay/services/pages/": "whether a page has pictures, sound or video",

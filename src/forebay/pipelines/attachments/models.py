@@ -116,7 +116,7 @@ class InstanceDetail(Instance):
     waiting_job_id: Id | None = Field(description="the job to ask for reasons: /api/jobs/ID/why")
 
 
-class Retried(Model):
+class RetriedFiles(Model):
     """Files that are downloaded again."""
 
     files: int

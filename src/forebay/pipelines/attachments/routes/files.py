@@ -13,7 +13,7 @@ from forebay.api.strict_query import StrictRoute
 from forebay.errors import ConflictError, NotFoundError
 from forebay.log import get_logger
 from forebay.pipelines.attachments import db
-from forebay.pipelines.attachments.models import AttachmentFile, FilePage, FileStatus, Retried, file_of
+from forebay.pipelines.attachments.models import AttachmentFile, FilePage, FileStatus, RetriedFiles, file_of
 
 router = APIRouter(prefix="/api/attachments", tags=["attachments"], route_class=StrictRoute)
 
@@ -59,7 +59,7 @@ async def get_file(attachment_id: Number, who: Reader, pools: RolePoolsDep) -> A
 
 
 @router.post("/files/{attachment_id}/retry")
-async def retry_file(attachment_id: Number, who: Writer, pools: RolePoolsDep) -> Retried:
+async def retry_file(attachment_id: Number, who: Writer, pools: RolePoolsDep) -> RetriedFiles:
     """Download a failed file again, and make the voucher of its instance anew."""
     async with pools.of(who) as conn:
         row = await db.file(conn, int(attachment_id))
@@ -69,16 +69,16 @@ async def retry_file(attachment_id: Number, who: Writer, pools: RolePoolsDep) ->
         if not jobs:
             raise ConflictError("file", f"is {row['status']}: only failed files are retried")
     log.info("attachments_retried", file=attachment_id, files=1, owner=who.owner)
-    return Retried(files=len(jobs), job_ids=[str(jobs[0])])
+    return RetriedFiles(files=len(jobs), job_ids=[str(jobs[0])])
 
 
 @router.post("/retry")
-async def retry_all(who: Writer, pools: RolePoolsDep) -> Retried:
+async def retry_all(who: Writer, pools: RolePoolsDep) -> RetriedFiles:
     """Download all failed files of the caller again."""
     async with pools.own(who) as conn:
         jobs = await db.retry(conn)
     log.info("attachments_retried", files=len(jobs), owner=who.owner)
-    return Retried(files=len(jobs), job_ids=[str(job) for job in dict.fromkeys(jobs)])
+    return RetriedFiles(files=len(jobs), job_ids=[str(job) for job in dict.fromkeys(jobs)])
 
 
 def _missing(attachment_id: str) -> NotFoundError:

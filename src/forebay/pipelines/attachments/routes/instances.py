@@ -18,7 +18,7 @@ from forebay.pipelines.attachments.models import (
     FileStatus,
     InstanceDetail,
     InstancePage,
-    Retried,
+    RetriedFiles,
     delivery_of,
     detail_of,
     file_of,
@@ -69,14 +69,14 @@ async def get_instance(
 
 
 @router.post("/{instance_id}/retry")
-async def retry_instance(instance_id: Number, who: Writer, pools: RolePoolsDep) -> Retried:
+async def retry_instance(instance_id: Number, who: Writer, pools: RolePoolsDep) -> RetriedFiles:
     """Download the failed files of an instance again, and make its voucher anew."""
     async with pools.of(who) as conn:
         if await db.instance(conn, int(instance_id)) is None:
             raise _missing(instance_id)
         jobs = await db.retry(conn, instance_id=int(instance_id))
     log.info("attachments_retried", instance=instance_id, files=len(jobs), owner=who.owner)
-    return Retried(files=len(jobs), job_ids=[str(job) for job in dict.fromkeys(jobs)])
+    return RetriedFiles(files=len(jobs), job_ids=[str(job) for job in dict.fromkeys(jobs)])
 
 
 def _missing(instance_id: str) -> NotFoundError:
