@@ -1636,7 +1636,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__articles__models__Retried"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Retried"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -2046,7 +2046,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path: { instance_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__attachments__models__Retried"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["RetriedFiles"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -2136,7 +2136,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path: { attachment_id: string }; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__attachments__models__Retried"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["RetriedFiles"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -2154,7 +2154,7 @@ export interface paths {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
-        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["forebay__pipelines__attachments__models__Retried"] } };
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["RetriedFiles"] } };
         default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
       };
     };
@@ -4733,6 +4733,13 @@ export interface components {
       options?: components['schemas']["ReadOptions"] | null;
       key?: string[];
     };
+    Retried: {
+      retried: number;
+    };
+    RetriedFiles: {
+      files: number;
+      jobIds: string[];
+    };
     RetriedItems: {
       jobs: components['schemas']["NamedItems"][];
     };
@@ -5367,13 +5374,6 @@ export interface components {
       upSince: string;
       lastSeen: string;
       claimShare: number | null;
-    };
-    forebay__pipelines__articles__models__Retried: {
-      retried: number;
-    };
-    forebay__pipelines__attachments__models__Retried: {
-      files: number;
-      jobIds: string[];
     };
   };
 }
