@@ -1,7 +1,5 @@
 """`forebay attachments`."""
 
-# demands: S3-18, S3-19, S3-40
-
 from __future__ import annotations
 
 import json
