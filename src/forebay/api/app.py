@@ -52,6 +52,7 @@ from forebay.api.routes import (
     why,
 )
 from forebay.api.submit.batches import SubmitBatches
+from forebay.api.submit.first_submits import FirstSubmits
 from forebay.engine.processes.limited_calls import open_limited_calls
 from forebay.packages import api_lifespans, larger_bodies, leave_out, packages
 from forebay.telemetry import tracing
@@ -71,6 +72,7 @@ def create_app(
 ) -> FastAPI:
     """Create the API for the database at `dsn` and these pipelines; `examine` gives the findings of /api/doctor."""
     meter = Meter()
+    first_submits = FirstSubmits(dsn, settings, pipelines)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -85,6 +87,7 @@ def create_app(
             app.state.callers, app.state.submits = CallerLookup(pools.identity), SubmitBatches(pools.owners)
             app.state.metrics, app.state.depth_ring = ServiceMetrics(pools, meter), depth_ring
             app.state.overviews, app.state.lane_lists = overviews, LaneLists(pools.watch)
+            await first_submits.register_on_start()
             async with AsyncExitStack() as opened:
                 for opening in api_lifespans():
                     await opened.enter_async_context(opening(app))
@@ -107,7 +110,7 @@ def create_app(
     )
     app.state.dsn, app.state.settings = dsn, settings
     app.state.pipelines = {pipeline.name: pipeline for pipeline in pipelines}
-    app.state.meter = meter
+    app.state.meter, app.state.first_submits = meter, first_submits
     app.state.quotas = Quotas(settings)
     app.state.doctor = None if examine is None else Doctor(examine)
     app.state.file_access = FileAccess(settings)

@@ -37,6 +37,7 @@ class FakeLark:
     contents: dict[str, bytes] = field(default_factory=dict[str, bytes])
     tokens: Counter[str] = field(default_factory=Counter[str])
     issued: set[str] = field(default_factory=set[str])
+    rejected: set[str] = field(default_factory=set[str])
     codes: dict[str, str] = field(default_factory=dict[str, str])  # addresses that still work → file
     served: Counter[str] = field(default_factory=Counter[str])  # files sent as a whole
     asked: list[float] = field(default_factory=list[float])  # when files were requested
@@ -75,7 +76,7 @@ class FakeLark:
             return self._by_code(parse_qs(urlsplit(target).query).get("code", [""])[0], headers)
         if path == _TOKEN_PATH:
             return self._token(json.loads(body))
-        if (refused := self._check_token(headers)) is not None:
+        if (refused := self._check_token(headers)) is not None and not self._was_rejected(path):
             self._spare(path)
             return refused
         if path.startswith(_INSTANCES):
@@ -102,9 +103,24 @@ class FakeLark:
             return 400, {}, _error(99991663, f"Invalid access token {token} for authorization")
         return None
 
+    def _file_at(self, path: str) -> str:
+        return self.codes.get(path.removeprefix(_MEDIAS).removesuffix("/download"), "")
+
+    def _was_rejected(self, path: str) -> bool:
+        """Whether the planned fault came just before: a token that expires now, by the requests of others, would be the
+        second in a row, which is final."""
+        file = self._file_at(path)
+        if file not in self.rejected:
+            return False
+        self.rejected.discard(file)
+        return True
+
     def _spare(self, path: str) -> None:
         """A token that has expired is the fault that was planned: two in a row would be final."""
-        faults = self.faults.get(self.codes.get(path.removeprefix(_MEDIAS).removesuffix("/download"), ""))
+        file = self._file_at(path)
+        faults = self.faults.get(file)
+        if file:  # reads of forms are not spared
+            self.rejected.add(file)
         if faults and faults[0] in ("401", "663"):
             faults.popleft()
 
@@ -147,6 +163,8 @@ class FakeLark:
             return 403, {}, _error(1061004, "forbidden")
         faults = self.faults.get(file)
         fault = faults.popleft() if faults else ""
+        if fault in ("401", "663"):
+            self.rejected.add(file)
         if fault and fault != "truncate":
             del self.codes[code]  # an address that has failed does not work again
         return self._file(file, fault, headers)

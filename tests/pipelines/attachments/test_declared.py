@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,10 @@ import pytest
 from forebay.errors import ConfigError
 from forebay.pipelines.attachments import declared_sources
 from forebay.pipelines.attachments.declared_sources import load_declared
-from tests.pipelines.attachments._world import open_world
+from forebay.webhooks.signatures import WebhookRejected, verify
+from tests.pipelines.attachments._world import open_world, scan_folder
 from tests.services.egress._world import reply, serving
-from tests.webhooks.test_signatures import github
+from tests.webhooks.test_signatures import github, standard
 
 SHIPPED = Path(declared_sources.__file__).parent / "senders" / "github-releases.toml"
 TOKEN, SECRET, OLD = "ghp_tests_1b2c3d", "hook-secret-77", "hook-secret-76"
@@ -126,6 +129,73 @@ async def test_the_assets_of_a_release(dsn: str, tmp_path: Path, monkeypatch: py
         monkeypatch.delenv("GITHUB_RELEASES_OLD_SECRET")
         problems = {each["name"]: each["problem"] for each in await world.get("sources")}
         assert problems == {"github-releases": "its secret is not set", "lark": None}
+
+
+SHOP = """
+name = "shop"
+owner = "ann"
+signing = "standard-webhooks"
+signing_secrets = ["SHOP_SECRET", "SHOP_OLD_SECRET"]
+[instance]
+key = "$.order"
+[files]
+each = "$.files[*]"
+url = "$.url"
+name = "$.name"
+"""
+NEW_KEY, OLD_KEY = (f"whsec_{base64.b64encode(text * 8).decode()}" for text in (b"new", b"old"))
+
+
+async def test_standard_webhooks_with_rotation_and_replay(
+    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sender that signs as the specification says, while its secret is replaced."""
+    monkeypatch.setenv("SHOP_SECRET", NEW_KEY)
+    monkeypatch.setenv("SHOP_OLD_SECRET", OLD_KEY)
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    (folder / "shop.toml").write_text(SHOP)
+
+    async def invoice(reader: Any, writer: Any) -> None:
+        while True:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(reply(b"invoice", content_type="application/pdf"))
+            await writer.drain()
+
+    async with serving(invoice) as site, open_world(dsn, tmp_path / "data", sources=folder) as world:
+        now = int(time.time())
+        file = {"url": f"http://hub.test:{site.port}/1.pdf", "name": "1.pdf"}
+        body = json.dumps({"order": 7, "files": [file]}).encode()
+
+        async def send(given: bytes = body, /, **changed: str) -> tuple[int, str]:
+            answer = await world.post(given, standard(body, changed.pop("secret", NEW_KEY), now) | changed, "shop")
+            return answer.status_code, answer.json().get("detail", "")
+
+        # The same delivery: by the old secret, by the new one, and replayed. It is taken once.
+        assert [await send(secret=OLD_KEY), await send(), await send()] == [(200, "")] * 3
+        fits_not = (401, "the signature does not fit: check the secret of the webhook source shop")
+        other = f"whsec_{base64.b64encode(b'other' * 5).decode()}"
+        assert await send(secret=other) == fits_not
+        assert await send(body.replace(b"7", b"8")) == fits_not
+        assert await send(**{"webhook-id": "msg_2"}) == fits_not  # a replay cannot take another id
+        assert await send(**{"webhook-timestamp": str(now + 1)}) == fits_not  # nor another time
+        late = standard(body, NEW_KEY, now - 400)
+        assert (await send(**late))[1].startswith("the timestamp is more than 300 s from this machine's clock")
+        await world.bed.finish()
+        detail = await world.detail("7")
+        (stored,) = detail["allFiles"]
+        assert (detail["voucher"], await world.content(stored["fileId"])) == ("READY", b"invoice")
+        verdicts = [each["verdict"] for each in (await world.get("deliveries"))["items"]]
+        assert sorted(verdicts) == ["ACCEPTED", "DUPLICATE", "DUPLICATE", *["REJECTED"] * 5]
+        assert await world.conn.fetchval("select count(*) from forebay.job j join forebay.pipeline p "
+                                         "on p.id = j.pipeline_id where p.name = 'attachments'") == 1  # fmt: skip
+        assert scan_folder(tmp_path / "data", NEW_KEY, OLD_KEY) == []
+
+    # The rotation is over: what the old secret has signed is rejected.
+    monkeypatch.delenv("SHOP_OLD_SECRET")
+    (found,) = load_declared(folder)
+    with pytest.raises(WebhookRejected):
+        verify(found.webhook(1000), standard(body, OLD_KEY, now), body, now)
 
 
 def _wrong(folder: Path, change: Mapping[str, Any]) -> str:

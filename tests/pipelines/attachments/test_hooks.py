@@ -6,7 +6,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 
+import asyncpg
+import structlog
+
+from forebay.api.app import create_app
+from forebay.api.submit.first_submits import FirstSubmits
+from forebay.pipelines.attachments.steps import attachments
+from forebay.settings import Settings
+from tests.docs._shell import free_port
 from tests.pipelines.attachments._world import World, approval, signed
 
 
@@ -62,3 +71,28 @@ async def test_a_delivery_during_a_job_is_not_lost(world_of: World) -> None:
     await world.bed.finish()
     assert world.fake.reads["D-1"] == 2
     assert world.fake.served == {"D-1/a.pdf": 1}
+
+
+async def test_no_delivery_is_refused_before_the_first_worker(world_of: World) -> None:
+    """Nor after the database was replaced, which the API that runs does not notice."""
+    world = world_of
+    await world.conn.execute("truncate forebay.pipeline cascade")
+    assert (await world.announce("F-1")).status_code == 200
+    assert [each["verdict"] for each in (await world.get("deliveries"))["items"]] == ["ACCEPTED"]
+    assert await world.conn.fetchval("select count(*) from forebay.job") == 1
+
+
+async def test_an_api_registers_what_is_unknown_when_it_starts(dsn: str, tmp_path: Path) -> None:
+    conn = await asyncpg.connect(dsn)
+    known = "select count(*) from forebay.pipeline where name = 'attachments'"
+    try:
+        assert await conn.fetchval(known) == 0
+        app = create_app(dsn, Settings(data_dir=tmp_path), [attachments])
+        async with app.router.lifespan_context(app):
+            assert await conn.fetchval(known) == 1
+    finally:
+        await conn.close()
+    nowhere = f"postgresql://127.0.0.1:{free_port()}/none"
+    with structlog.testing.capture_logs() as logs:
+        await FirstSubmits(nowhere, Settings(data_dir=tmp_path), [attachments]).register_on_start()
+    assert [each["event"] for each in logs] == ["pipelines_not_registered"]

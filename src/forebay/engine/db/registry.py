@@ -37,6 +37,13 @@ async def register(
     )
 
 
+async def register_unknown(conn: Connection, definitions: Sequence[dict[str, Any]]) -> None:
+    """Register those of these pipelines that are not known, all or none; the others stay as they are."""
+    async with conn.transaction():
+        for definition in definitions:
+            await execute(conn, load("register_pipeline"), json.dumps(definition))
+
+
 async def count_open_jobs(conn: Connection, pipelines: Sequence[str]) -> dict[str, int]:
     """How many jobs of these pipelines have not finished, by pipeline."""
     return {row["name"]: row["jobs"] for row in await fetch(conn, load("count_open_jobs_of"), list(pipelines))}

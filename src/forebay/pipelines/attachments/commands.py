@@ -18,7 +18,7 @@ from forebay.pipelines.attachments.settings import AttachmentsSettings
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from forebay.pipelines.attachments.models import Instance, AttachmentStatus
+    from forebay.pipelines.attachments.models import AttachmentStatus, Instance
 
 _SHOWN = 50
 

@@ -41,6 +41,7 @@ _READS = 16  # concurrent reads of instances
 _READ_RATE = 40.0  # Lark allows 50 a second
 _LARK_DOWNLOADS = 32
 _DAY_S = 86_400.0
+_MOST_RENEWED = 1000  # files; one that is forgotten, as another worker may have taken it, gets one more token
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class SenderFiles:
     ) -> None:
         self._source, self._client, self._settings = source, client, settings
         self._bytes = 0
-        self._renewed = set[int]()  # files for which the token was replaced, until they have ended
+        self._renewed: dict[int, None] = {}  # files that wait after their token was replaced, the oldest first
         self.gate: ProviderGate[Wanted, Downloaded] = gate(self._download)
 
     async def fetch(self, wanted: Wanted) -> Downloaded:
@@ -114,19 +115,28 @@ class SenderFiles:
         return await self.gate.ask(wanted)
 
     async def _download(self, wanted: Wanted) -> Downloaded:
-        """A token that is rejected is replaced once for each file, also if the second request has to wait its turn."""
-        file = wanted.task.id
         try:
-            done = await self._attempt(wanted)
-        except TokenRejected:
-            if file in self._renewed or not self._source.renew():
-                self._renewed.discard(file)
-                raise
-            self._renewed.add(file)
-            done = await self._attempt(wanted._replace(fresh=True))
-        self._renewed.discard(file)
+            done = await self._renewing(wanted)
+        except ThrottledError:
+            raise  # the file has not ended: it waits its turn
+        except BaseException:
+            self._renewed.pop(wanted.task.id, None)
+            raise
+        self._renewed.pop(wanted.task.id, None)
         self._bytes += done.size
         return done
+
+    async def _renewing(self, wanted: Wanted) -> Downloaded:
+        """A token that is rejected is replaced once for each file, also if the second request has to wait its turn."""
+        try:
+            return await self._attempt(wanted)
+        except TokenRejected:
+            if wanted.task.id in self._renewed or not self._source.renew():
+                raise
+        if len(self._renewed) >= _MOST_RENEWED:
+            del self._renewed[next(iter(self._renewed))]
+        self._renewed[wanted.task.id] = None
+        return await self._attempt(wanted._replace(fresh=True))
 
     async def _attempt(self, wanted: Wanted) -> Downloaded:
         from forebay.services.download.resuming import download  # noqa: PLC0415 - an extra

@@ -19,8 +19,11 @@ from forebay.webhooks.lark import Challenge, find_challenge
 from forebay.webhooks.receiving import read_body, verified
 
 if TYPE_CHECKING:
+    import asyncpg
+
     from forebay.api.auth.authentication import Principal
     from forebay.api.role_pools import RolePools
+    from forebay.api.submit.first_submits import FirstSubmits
     from forebay.settings import Settings
     from forebay.webhooks.signatures import Delivery
 
@@ -44,9 +47,14 @@ async def receive_delivery(
     delivery = await _verified(request, pools, who, sender, body, ip)
     announcement = sender.read(delivery, request.headers)
     received = db.Received(sender.name, announcement.announced, announcement.event, len(body), ip)
+    first_submits: FirstSubmits = request.app.state.first_submits
     with submitting("attachments") as now:
-        async with pools.own(who) as conn:
-            row = await db.receive(conn, who.owner_id, delivery, received, now.trace)
+
+        async def receive() -> asyncpg.Record:
+            async with pools.own(who) as conn:
+                return await db.receive(conn, who.owner_id, delivery, received, now.trace)
+
+        row = await first_submits.submitted(receive)
         if row["job_id"] is not None:
             now.made(row["job_id"])
     log.info("delivery_received", source=sender.name, key=delivery.key, is_new=row["is_new"], job=row["job_id"])

@@ -13,7 +13,7 @@ from forebay.api.auth.authentication import Reader
 from forebay.api.deps import After, Number, PageSize, RolePoolsDep, SettingsDep
 from forebay.api.strict_query import StrictRoute
 from forebay.pipelines.attachments import db, worker_status
-from forebay.pipelines.attachments.models import DeliveryPage, Quota, SenderInfo, Verdict, AttachmentStatus, delivery_of
+from forebay.pipelines.attachments.models import AttachmentStatus, DeliveryPage, Quota, SenderInfo, Verdict, delivery_of
 from forebay.pipelines.attachments.settings import AttachmentsSettings
 from forebay.pipelines.attachments.webhook_sources import Sender, senders
 
