@@ -1,4 +1,4 @@
-"""Articles in the index of all searches. They are put there when they are saved; a chore queues those without vectors."""
+"""Articles in the index of all searches: put there when they are saved. A chore queues those without vectors."""
 
 from __future__ import annotations
 
