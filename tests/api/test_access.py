@@ -18,6 +18,7 @@ from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_scans
+from tests.api._package_routes import QUERIES, ROUTES, make_things
 from tests.api._service import Page, Service, pages, put_file, serving
 from tests.pipelines._sheets import add_sheet
 
@@ -125,6 +126,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("HEAD", "/files/{token}"): ((404,) * 6, None),
     **_BOOKMARKS,
     **_SHEETS,
+    **ROUTES,
     ("GET", "/api/suggest"): ((401, 422, 422, 422, 422, 401), None),  # it needs a text: see test_suggest.py
     ("GET", "/api/pending"): (_OWN, None),
     ("GET", "/api/attempts"): (_OWN, None),
@@ -216,11 +218,15 @@ async def test_every_route_for_every_caller(service: Service) -> None:
     await put_schedule(service.admin, "hourly", pages, "0 * * * *", Page(title="x"), owner="ann")
     elsewhere = {"queues": {"name": "pages.fetch"}, "catalogues": {"name": "ours"}, "sheets": {"job_id": str(sheet)}}
     elsewhere["schedules"] = {"name": "hourly"}
+    more, places = await make_things(service, "weir")
+    values |= more
+    elsewhere |= places
     service.tokens["revoked"] = service.tokens["ann"] + "x"
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     for (method, path), (_, body) in MATRIX.items():
         place = path.format(**values | elsewhere.get(path.split("/")[2] if path.count("/") > 1 else "", {}))
-        place += "?durationMs=1" if "/tasks/" in path else "?jobIds=1" if path == "/api/why" else ""
+        place += QUERIES.get(path, "").format(**values)
+        place += "?durationMs=1" if path.startswith(_TASKS) else "?jobIds=1" if path == "/api/why" else ""
         codes: list[int] = []
         for caller in CALLERS:
             async with service.client(None if caller == "nobody" else caller) as client:

@@ -86,18 +86,18 @@ def test_attachments(tmp_path: Path) -> None:
 async def test_steps(dsn: str) -> None:
     example, transaction, _, hooks, _ = blocks("docs/howto/steps.md", "python")
     space = execute("docs/howto/steps.md", example)
-    articles, article = space["articles"], space["Article"]
+    stories, story = space["stories"], space["Story"]
     conn = await asyncpg.connect(dsn)
-    await conn.execute("create table article (url text primary key, title text, image text)")
-    async with testbed(dsn, [articles], migrated=True) as bed:
-        inputs = [article(url="a", text="some words here"), article(url="b")]
-        job = await articles.submit_many(conn, inputs)
+    await conn.execute("create table story (url text primary key, title text, image text)")
+    async with testbed(dsn, [stories], migrated=True) as bed:
+        inputs = [story(url="a", text="some words here"), story(url="b")]
+        job = await stories.submit_many(conn, inputs)
         await bed.finish()
         first, second = await bed.items(job)
         assert first.result["store"] == 3
         assert first.result["embed"] == [3.0, 1.0]
         assert (first.status, second.status) == ("DONE", "NOT_FOUND")
-        assert await conn.fetchval("select title from article") == "some words here"
+        assert await conn.fetchval("select title from story") == "some words here"
     await conn.execute("create table balance (name text, amount int); insert into balance values ('a', 9), ('b', 0)")
     transfers = execute("docs/howto/steps.md", transaction)["transfers"]
     async with testbed(dsn, [transfers], migrated=True) as bed:

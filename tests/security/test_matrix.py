@@ -20,6 +20,8 @@ from forebay.identity.accounts import make_token
 from forebay.pipelines.bookmarks.steps import bookmarks
 from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.steps import sheets
+from tests.api._package_routes import QUERIES, make_things
+from tests.api._package_routes import TABLES as MORE_TABLES
 from tests.api._service import Page, Service, pages, put_file
 from tests.api.test_access import MATRIX
 
@@ -28,10 +30,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 MARK = "4f1c-only-ann-knows"
 TABLES = (
     "job", "item", "audit", "schedule", "file", "category", "bookmark", "bookmark_tag", "sheet", "catalogue",
-    "idempotency",
+    "idempotency", *MORE_TABLES,
 )  # fmt: skip
-# Things of ann's stand for these parameters; `name` is an account, a queue or a catalogue.
-NOT_OWNED = {"/api/queues/{name}/pause", "/api/queues/{name}/resume"}
+# Things of ann's stand for these parameters; `name` is an account, a queue or a catalogue. Everyone names drafts anew.
+NOT_OWNED = {"/api/queues/{name}/pause", "/api/queues/{name}/resume", "/api/articles/drafts/{key}"}
+# Open to who has the link or the secret, which these callers have not.
+BY_SECRET = {"/files/{token}", "/api/search/feeds/{token}", "/api/attachments/hooks/{source}"}
 STREAMS = {("GET", "/api/events")}
 
 
@@ -56,7 +60,8 @@ async def anns(service: Service) -> dict[str, str]:
     async with service.signed_in("ann") as browser:
         token = (await browser.post("/api/tokens", json={"name": MARK})).json()["id"]
         (session,) = (await browser.get("/api/sessions")).json()
-    return {
+    more, _ = await make_things(service, MARK)
+    return more | {
         "job_id": job.json()["jobId"],
         "item_id": "1",
         "bookmark_id": mark.json()["bookmark"]["id"],
@@ -127,15 +132,15 @@ async def test_nobody_else_sees_or_changes_what_is_anns(
     for method, path in _routes(service):
         _, body = MATRIX.get((method, path), (None, None))
         headers = {"tus-resumable": "1.0.0", "upload-offset": "0", "content-type": "application/offset+octet-stream"}
-        place = path.format(**anns)
+        place = (path + QUERIES.get(path, "")).format(**anns)
         for who, client in callers.items():
             sent: dict[str, Any] = {"json": body}
             if "/uploads" in path:
                 sent = {"content": b"12345", "headers": headers}
             answer = await client.request(method, place, **sent)
             expected = {401} if who in ("nobody", "bad") else {403, 404}
-            if path == "/files/{token}":
-                expected = {404}  # a link is all that one needs, and this is none
+            if path in BY_SECRET:
+                expected = {404}
             cells += 1
             if answer.status_code not in expected or MARK in answer.text:
                 wrong.append(f"{who}: {method} {place}: {answer.status_code} {answer.text[:200]}")

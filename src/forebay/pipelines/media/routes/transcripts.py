@@ -88,7 +88,7 @@ async def search_transcript(
     q: Annotated[str, Query(min_length=1, max_length=1000, description="words, or a part of a sentence")],
 ) -> TranscriptMatches:
     """The segments of a transcript in which words occur: the first 200."""
-    async with pools.of(who) as conn:
+    async with pools.own(who) as conn:
         if await transcripts.read(conn, int(share_id)) is None:
             raise _missing(int(share_id))
         found = await transcripts.search(conn, int(share_id), q.replace("\0", ""))
@@ -113,7 +113,7 @@ async def download_transcript(
 
 
 async def _row(share_id: int, who: Principal, pools: RolePools) -> asyncpg.Record:
-    async with pools.of(who) as conn:
+    async with pools.own(who) as conn:
         row = await transcripts.read(conn, share_id)
     if row is None:
         raise _missing(share_id)
