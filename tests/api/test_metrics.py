@@ -26,6 +26,7 @@ from forebay.errors import ThrottledError
 from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
 from tests.api._errands import Errand, errands
+from tests.api._package_routes import make_things
 from tests.api._service import Service, pages, serving
 from tests.pipelines._catalogue import seek, sought
 
@@ -89,11 +90,27 @@ async def test_every_metric_has_samples(service: Service) -> None:
         await service.admin.execute(
             f"{_INSERT} select 1, 1, id, 1, 'THROTTLED', 1, 1, 1, now(), now(), 'throttled' from forebay.step"
         )
+        await happen_in_packages(service)
         samples = await scraped(service)
     suffix = {"histogram": "_bucket", "counter": "", "gauge": ""}
     declared = [metric for package in load_package_metrics().values() for metric in package.metrics]
     wanted = {one.name + suffix[one.kind] for one in (*names.GENERAL, *declared)}
     assert wanted - set(samples) == set()
+
+
+async def happen_in_packages(service: Service) -> None:
+    """What the packages that this worker does not run have metrics of."""
+    await make_things(service, "weir")
+    await service.admin.execute(
+        """update forebay.share set download_status = 'completed', download_started_at = now() - interval '3 s',
+               download_completed_at = now(), file_id = 1;
+           insert into forebay.attachment_quota (app, hour, used) values ('app', date_trunc('hour', now()), 3);"""
+    )
+    told = {"answered": 3, "throttled": 0, "failed": 1, "bytes": 9000, "closed_s": 0, "seconds": 0.2}
+    await service.admin.execute(
+        "update forebay.worker set stats = jsonb_set(stats, '{shared,attachments}', $1::text::jsonb)",
+        json.dumps({"lark": told}),
+    )
 
 
 async def go_out(bed: Testbed) -> None:
