@@ -1,5 +1,4 @@
 """Attachments in the browser: what senders announced, its files and voucher, and what failed again."""
-# demands: S3-43
 
 from __future__ import annotations
 
