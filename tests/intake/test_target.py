@@ -76,7 +76,8 @@ def test_a_target_is_known_by_one_name_and_belongs_to_one_package(tmp_path: Path
     with installed(tmp_path) as found:
         for name, target in (("also", "sheets"), ("odd", "other")):
             found.add(name, {"__init__.py": MANIFEST.format(name=name, target=target), "files.py": FILES})
-        assert sorted(intake_targets()) == ["sheets"]
+        assert "sheets" in intake_targets()
+        assert "other" not in intake_targets()
         assert sorted(each.reason for each in failures()) == [
             "DefinitionError: also declares the intake target 'sheets', which another package has",
             "DefinitionError: odd declares the intake target 'sheets' as 'other'",

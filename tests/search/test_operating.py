@@ -116,6 +116,7 @@ async def test_the_metrics_count_documents_and_what_is_missing(index: Index) -> 
     samples = await METRICS.from_database(index.service.admin)
     assert {(each.metric.name, each.labels): each.value for each in samples} == {
         ("forebay_search_documents", ("note",)): 6,
+        ("forebay_search_documents", ("article",)): 0,
         ("forebay_search_documents", ("bookmark",)): 0,
         ("forebay_search_documents", ("sheet",)): 0,
         ("forebay_search_documents", ("share",)): 0,

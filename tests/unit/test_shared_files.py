@@ -29,7 +29,6 @@ ALLOWED = {
     "src/forebay/services/encodings/": "messages name the extra",
     "src/forebay/services/browser/banners.js": "an element of HTML",
     "src/forebay/testing.py": "an example",
-    "src/forebay/hooks.py": "documents that are played: a jump to a second",
     "src/forebay/api/submit/row_files.py": "a media type",
     "src/forebay/services/browser/": "a kind of resource of pages, and emulated media of style sheets",
     "src/forebay/services/pages/": "an element of HTML, a kind of page, and whether it has sound or video",

@@ -230,6 +230,14 @@ async def test_a_text_that_is_too_long_is_rejected(service: Service) -> None:
         assert "must not contain a NUL character" in answer.text
 
 
+async def test_a_version_that_no_article_can_have_is_rejected(service: Service) -> None:
+    async with service.client("ann") as client:
+        article = (await client.post("/api/articles", json={"title": "x", "content": "x"})).json()
+        draft = await client.put("/api/articles/drafts/new", json={"content": "x", "baseVersion": 2**31})
+        change = await client.put(f"/api/articles/{article['id']}", json={"content": "y", "version": 2**31})
+    assert (draft.status_code, change.status_code) == (422, 422)
+
+
 async def test_a_repeated_request_is_answered_once(service: Service) -> None:
     async with service.client("ann") as client:
         headers = {"idempotency-key": "article-1"}

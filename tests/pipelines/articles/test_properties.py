@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from tests.api._service import Service
     from tests.conftest import NewDatabase
 
-# A thread of the worker uses the module `random` while Hypothesis draws.
-pytestmark = pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")
+pytestmark = [
+    pytest.mark.soak,  # minutes of CPU
+    # A thread of the worker uses the module `random` while Hypothesis draws.
+    pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning"),
+]
 
 _numbers = itertools.count()
 

@@ -25,7 +25,11 @@ from tests.pipelines.media._server import MediaServer, plain, ranged
 from tests.services.openai._stub import MODEL, Asked, Stub, serving_openai
 from tests.services.speech._speech import SAID, SPEECH, word_errors
 
-pytestmark = needs_ffmpeg
+pytestmark = [
+    needs_ffmpeg,
+    # Connections of the worker are still closing when the loop of a test ends.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 KEY = "sk-hunter2"
 _VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nThe library opens.\n"

@@ -16,6 +16,7 @@ import trustme
 
 from forebay.errors import ConfigError, DataError, PermanentError, ThrottledError, TransientError
 from forebay.services.egress import (
+    AccessDenied,
     Egress,
     FetchRequest,
     Hop,
@@ -283,8 +284,8 @@ async def test_a_redirect_after_a_post(http: Http) -> None:
     [
         ("404 Not Found", UrlNotFound),
         ("410 Gone", UrlNotFound),
-        ("401 Unauthorized", PermanentError),
-        ("403 Forbidden", PermanentError),
+        ("401 Unauthorized", AccessDenied),
+        ("403 Forbidden", AccessDenied),
         ("451 Unavailable", PermanentError),
         ("408 Request Timeout", TransientError),
         ("500 Internal Server Error", TransientError),
