@@ -83,7 +83,7 @@ def test_no_summary_is_cut_at_80_columns() -> None:
         (["wroker"], "There is no command 'wroker'. Did you mean worker?"),
         (["users", "lsit"], "There is no command 'lsit'. Did you mean list"),
         (["tokens", "create"], "There is no command 'create'. Did you mean add?"),
-        (["find"], "There is no command 'find'.\n"),  # search is a command of bookmarks only
+        (["find"], "There is no command 'find'. Did you mean search?"),
         (["bookmarks", "find"], "There is no command 'find'. Did you mean search?"),
         (["xyzzy"], "There is no command 'xyzzy'.\n"),
         (["jobs", "--onwer", "ann"], "--owner"),

@@ -167,7 +167,7 @@ def test_what_cannot_be_removed(dsn: str, package: Installed, forebay: Forebay) 
         said = fails(forebay("--remove", name, "--yes"), InvalidField)
         assert said == f"--remove: the schema part {name!r} comes with forebay and cannot be removed"
     said = fails(forebay("--remove", "nothing", "--yes"), InvalidField)
-    assert said.startswith("--remove: there is no schema part 'nothing': the database has api, bookmarks, engine, ")
+    assert said.startswith("--remove: there is no schema part 'nothing': the database has api, articles, attachments, ")
     forebay()
     for table, owner in (("job", "the schema part engine"), ("migration", "the migrator")):
         said = fails(forebay("--remove", "jots", "--table", table, "--yes"), InvalidField)

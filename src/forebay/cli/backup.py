@@ -23,7 +23,7 @@ from forebay.cli._server import locked_data_dir
 from forebay.db import migrate, restoring
 from forebay.db.pool import as_forebay_errors, connected
 from forebay.embedded import EmbeddedPostgres, find_program
-from forebay.engine.db import overview
+from forebay.engine.db import checks, overview
 from forebay.errors import ForebayError, InvalidField
 from forebay.packages import outside_views
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from forebay.storage.archive import Copied
 
 _TIMEOUT_SINCE = 17  # the first PostgreSQL with a setting that its pg_restore sends to every server
+_OF_SERVICE = "account"  # a table that the engine alone does not have
+_OF_VECTORS = "search_chunk"  # a table that only a server with the extension vector can have
 _WHERE = "The backup does not include stored files: copy {blobs} afterwards."
 
 
@@ -111,7 +113,7 @@ def restore(file: Path, *, replace: bool) -> None:
         dsn = settings.dsn or _started(settings, running)
         newest = settings.dsn is not None
         dump, members = running.enter_context(_archive.opened(file, settings))
-        run(_prepare(dsn, lambda: _has_service(dump, newest=newest), replace=replace))
+        run(_prepare(dsn, partial(_has_table, dump, newest=newest), replace=replace))
         # The contents first: without the database they are only unused, but the database needs them.
         copied = run(_archive.take_files(file, members, settings)) if members else None
         applied = _read_in(dsn, dump, newest=newest)
@@ -176,20 +178,20 @@ async def _check(dsn: str) -> bool:
         return await migrate.has_service(conn)
 
 
-def _has_service(file: Path, *, newest: bool) -> bool:
-    """Whether a backup has the service besides the engine: then it needs its roles and extension."""
+def _has_table(file: Path, name: str, *, newest: bool) -> bool:
+    """Whether a backup has this table."""
     listing = subprocess.run(
         [_find("pg_restore", newest=newest), "--list", str(file)], capture_output=True, check=False
     )
-    return b" TABLE forebay account " in listing.stdout
+    return f" TABLE forebay {name} ".encode() in listing.stdout
 
 
-async def _prepare(dsn: str, has_service: Callable[[], bool], *, replace: bool) -> None:
-    """Create by a migration the roles that the backup refers to; existing data is not replaced by mistake."""
+async def _prepare(dsn: str, has_table: Callable[[str], bool], *, replace: bool) -> None:
+    """Create by a migration the roles and extensions that the backup needs; no data is replaced by mistake."""
     async with as_forebay_errors():
         await migrate.migrate(dsn)
         async with connected(dsn, "forebay restore") as conn:
-            needs_service = not await migrate.has_service(conn) and has_service()
+            needs_service = not await migrate.has_service(conn) and has_table(_OF_SERVICE)
         if needs_service:
             await migrate.migrate(dsn, service=True)
     async with connected(dsn, "forebay restore") as conn:
@@ -198,6 +200,11 @@ async def _prepare(dsn: str, has_service: Callable[[], bool], *, replace: bool) 
             raise ForebayError(f"{', '.join(alive)} is running: stop all workers first")
         if not replace and await overview.has_data(conn):
             raise ForebayError(f"{place_of(dsn)} has jobs or users: --replace deletes them and restores the backup")
+        if not (await checks.extensions(conn, ["vector"])).get("vector") and has_table(_OF_VECTORS):
+            raise ForebayError(
+                f"the backup has vectors of the search, and {place_of(dsn)} does not have the extension vector: "
+                "install pgvector on the server, or restore to a server that has it"
+            )
 
 
 async def _swap(dsn: str, change: Callable[[Connection], Awaitable[None]]) -> None:

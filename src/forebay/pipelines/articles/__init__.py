@@ -13,7 +13,7 @@ package = PipelinePackage(
         Chore("queue articles", "27 * * * *", "chores:queue_unembedded"),
     ),
     metrics="metrics:METRICS",
-    commands={"articles": Command("commands", "Write, list, import and embed articles.")},
+    commands={"articles": Command("commands", "Write, list, show, import and embed articles.")},
     jobs={"articles": "job_hooks:ArticleJobs"},
     checks=("checks:check",),
     demo="demo:submit_demo",

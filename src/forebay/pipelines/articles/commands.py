@@ -183,7 +183,7 @@ async def _get(article: str, owner: str | None) -> asyncpg.Record:
 @owner_option
 @json_option
 def import_(path: Path, *, skip_embedding: bool, owner: str | None, as_json: bool) -> None:
-    """Import a folder or a file: Markdown, HTML, text, PDF, or a ZIP of these.
+    """Import a folder or a file: Markdown, HTML, text, PDF, or a ZIP.
 
     Articles with the same file names are changed.
     """

@@ -10,7 +10,7 @@ package = PipelinePackage(
     __name__,
     pipelines=("steps", "reindexing"),
     routes=("routes.searching", "routes.saved"),
-    commands={"search": Command("commands", "The models of the search index, and what is in it.")},
+    commands={"search": Command("commands", "The index of all searches: its models, and what it has.")},
     metrics="metrics:METRICS",
     checks=("checks:check_search",),
     api_lifespan="lifespan:query_model",

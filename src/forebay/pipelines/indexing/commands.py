@@ -31,7 +31,7 @@ def search() -> None:
 @search.command()
 @json_option
 def models(as_json: bool) -> None:
-    """List the models: the one that is searched, the one that is being built, and former ones."""
+    """List the models: the searched one, one being built, former ones."""
     rows, missing = run(_models())
     if as_json:
         listed = [{**dict(row), "missing": missing.get(row["name"])} for row in rows]

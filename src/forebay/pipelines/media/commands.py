@@ -97,7 +97,10 @@ def _json(share: Share) -> dict[str, Any]:
 @owner_option
 @json_option
 def list_(words: tuple[str, ...], *, state: tuple[str, ...], limit: int, owner: str | None, as_json: bool) -> None:
-    """List the newest shares, or those with these words in their titles and transcripts."""
+    """List the newest shares, or those with these words in them.
+
+    Titles and transcripts are searched.
+    """
     found = run(_list(" ".join(words) or None, state, limit, owner, quiet=as_json))
     for share in found:
         show.answer(_json(share), _line(share), as_json=as_json)
