@@ -11,6 +11,7 @@ from forebay.pipelines.bookmarks.imports import bookmark_imports
 from forebay.pipelines.bookmarks.step_bookmark import Link
 from forebay.pipelines.sheets.exports import sheet_exports
 from forebay.pipelines.sheets.intake import sheet_scans
+from tests.api._package_routes import QUERIES, make_things
 from tests.api._service import Service, serving
 from tests.api.test_access import MATRIX
 from tests.pipelines._sheets import add_sheet
@@ -21,6 +22,8 @@ TASKS = "/api/v1/bookmarks/add/tasks"
 READS = {"GET", "HEAD", "OPTIONS"}
 UPLOADING = {"upload-length": "5", "upload-offset": "0", "content-type": "application/offset+octet-stream"}
 
+Ids = dict[str, str]
+
 marks: Pipeline[Link] = Pipeline("bookmarks", Link)
 
 
@@ -29,8 +32,8 @@ async def screenshot(ctx: Context, link: Link) -> str:
     raise PermanentError(f"{link.url} cannot be looked at")
 
 
-async def _own(service: Service) -> dict[str, str]:
-    """The ids of what ann has; all of it contains the mark."""
+async def _own(service: Service) -> tuple[Ids, dict[str, Ids]]:
+    """The ids of what ann has, all of which contains the mark; and those of the paths with this second part."""
     for pipeline in (bookmark_imports, sheet_exports, sheet_scans):
         await registry.register(service.admin, pipeline.definition())
     async with service.client("ann") as ann:
@@ -47,11 +50,13 @@ async def _own(service: Service) -> dict[str, str]:
     upload = "select id from forebay.add_sheet(forebay.owner_id('ann'), $1, 5, '{}')"
     upload_id = str(await service.admin.fetchval(upload, MARK))
     await service.admin.execute("insert into forebay.catalogue (owner_id, name) select forebay.owner_id('ann'), 'ours'")
-    return {"job_id": job, "bookmark_id": second, "category_id": category, "upload_id": upload_id, "name": "ours",
-            "sheet": str(sheet), "item_id": "1", "token_id": "1", "session_id": "1", "invitation_id": "1"}  # fmt: skip
+    things, places = await make_things(service, MARK)
+    own = {"job_id": job, "bookmark_id": second, "category_id": category, "upload_id": upload_id, "name": "ours",
+           "sheet": str(sheet), "item_id": "1", "token_id": "1", "session_id": "1", "invitation_id": "1"}  # fmt: skip
+    return things | own, places | {"sheets": {"job_id": own["sheet"]}}
 
 
-def _calls(ids: dict[str, str]) -> list[tuple[str, str, Any]]:
+def _calls(ids: Ids, elsewhere: dict[str, Ids]) -> list[tuple[str, str, Any]]:
     """Every route that writes, merges and deletions last; and some calls that are wrong."""
     found = [
         (method, path, body)
@@ -61,7 +66,7 @@ def _calls(ids: dict[str, str]) -> list[tuple[str, str, Any]]:
     found.sort(key=lambda call: (call[0] == "DELETE", call[1].endswith("/merge")))
     own_sheet = ids | {"job_id": ids["sheet"]}
     places = [
-        (method, path.format(**own_sheet if "/sheets/" in path or "export" in path else ids), body)
+        (method, _place(path, own_sheet if "export" in path else ids | elsewhere.get(path.split("/")[2], {})), body)
         for method, path, body in found
     ]
     shot = {"id": int(ids["bookmark_id"]), "userId": "ann"}
@@ -77,14 +82,18 @@ def _calls(ids: dict[str, str]) -> list[tuple[str, str, Any]]:
     return wrong + places
 
 
+def _place(path: str, ids: Ids) -> str:
+    return path.format(**ids) + QUERIES.get(path, "").format(**ids)
+
+
 async def test_a_token_that_may_only_write_is_told_nothing_of_what_is_stored(dsn: str) -> None:
     succeeded: set[str] = set()
     async with serving(dsn, marks) as service:
-        ids = await _own(service)
+        ids, elsewhere = await _own(service)
         await service.admin.execute("update forebay.api_token set scopes = '{write}'")
         for who in ("service", "ann"):
             async with service.client(who) as client:
-                for method, place, body in _calls(ids):
+                for method, place, body in _calls(ids, elsewhere):
                     headers = UPLOADING if "/uploads" in place else None
                     answer = await client.request(method, place, json=body, headers=headers)
                     succeeded |= {place} if answer.is_success else set()
@@ -95,7 +104,7 @@ async def test_a_token_that_may_only_write_is_told_nothing_of_what_is_stored(dsn
 
 async def test_it_is_told_that_a_step_has_failed_and_not_why(dsn: str) -> None:
     async with serving(dsn, marks) as service:
-        ids = await _own(service)
+        ids, _ = await _own(service)
         body = {"id": int(ids["bookmark_id"]), "url": f"{URL}/1", "userId": "ann"}
         await service.admin.execute("update forebay.api_token set scopes = '{write}'")
         async with service.client("service") as client:
@@ -108,3 +117,12 @@ async def test_it_is_told_that_a_step_has_failed_and_not_why(dsn: str) -> None:
     reason = "columns.price: names a column that the file does not have"
     assert (column.status_code, column.json()["detail"]) == (422, reason)
     assert kicked["job"] == {"id": ids["job_id"]}
+
+
+async def test_it_makes_no_address_that_shows_what_is_stored(dsn: str) -> None:
+    async with serving(dsn, marks) as service:
+        ids, _ = await _own(service)
+        await service.admin.execute("update forebay.api_token set scopes = '{write}'")
+        async with service.client("ann") as client:
+            refused = await client.post(f"/api/search/saved/{ids['search_id']}/feed")
+    assert (refused.status_code, refused.json()["detail"]) == (403, "this token has no scope 'read'")

@@ -116,3 +116,29 @@ async def test_a_recording_has_the_second_to_jump_to(index: Index) -> None:
     await index.put("ann", "r", "Talk", " ".join(said), marks=marks, kind="recording")
     async with index.service.client("ann") as ann:
         assert (await index.search(ann, "weather", mode="words"))["hits"][0]["second"] == 0.0
+
+
+async def test_what_the_database_cannot_take_is_rejected(index: Index) -> None:
+    nul, similar = "must not contain a NUL character", "/api/search/similar"
+    async with index.service.client("ann") as ann:
+        for path, params, field, reason in (
+            ("/api/search", {"q": "x", "kind": "a\0"}, "query.kind", nul),
+            ("/api/search", {"q": "x", "tag": "a\0"}, "query.tag", nul),
+            (
+                "/api/search",
+                {"q": "x", "since": "2026-01-01T00:00:00"},
+                "query.since",
+                "needs a time zone, for example Z",
+            ),
+            ("/api/search", {"q": "x", "until": "0001-01-01T00:00:00+01:00"}, "query.until", "is out of range"),
+            (similar, {"ofKind": "a\0", "ref": "x"}, "query.ofKind", nul),
+            (similar, {"ofKind": "note", "ref": "a\0"}, "query.ref", nul),
+        ):
+            wrong = await ann.get(path, params=params)
+            assert (wrong.status_code, wrong.json()["errors"]) == (422, [{"field": field, "reason": reason}])
+        far = await ann.get("/api/search", params={"q": "x", "since": "2829-12-20T10:22:34-17:51"})
+        assert far.status_code == 200, far.text
+        for body in ({"name": "a\0", "question": {"q": "x"}}, {"name": "x", "question": {"q": "a\0"}}):
+            unsaved = await ann.post("/api/search/saved", json=body)
+            assert unsaved.status_code == 422
+            assert nul in unsaved.text

@@ -59,7 +59,10 @@ class ArticleChange(Strict):
     skip_embedding: bool | None = Field(default=None, description=_SKIP)
     embedding_priority: Priority = Field(default="normal", description=_PRIORITY)
     version: int | None = Field(
-        default=None, ge=1, description="the version that was changed: 412 if there is a newer one; as `If-Match`"
+        default=None,
+        ge=1,
+        lt=2**31,
+        description="the version that was changed: 412 if there is a newer one; as `If-Match`",
     )
     draft: DraftKey | None = Field(default=None, description="the draft that it was made of, which is deleted")
 
@@ -146,7 +149,7 @@ class DraftContent(Strict):
     article_id: Annotated[str, Field(pattern=r"^[0-9]{1,18}$")] | None = Field(
         default=None, description="the article that is changed; null: a new one"
     )
-    base_version: int | None = Field(default=None, ge=1, description="the version that the editor began with")
+    base_version: int | None = Field(default=None, ge=1, lt=2**31, description="the version that the editor began with")
 
 
 class Draft(Model):

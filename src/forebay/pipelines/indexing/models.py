@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from forebay.api.models import FromJson, Id, Model, Strict
 from forebay.packages import search_sources
@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from forebay.hooks import SearchKind
     from forebay.search.finding import Hit
 
-Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)]
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("must not contain a NUL character")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_without_nul)]
+Tags = Annotated[list[Annotated[Text, Field(min_length=1, max_length=200)]], Field(max_length=20)]
 
 
 class TextPart(Model):
@@ -63,14 +71,14 @@ class SearchPage(Model):
 class SearchQuestion(Strict):
     """A question with its filters, as `GET /api/search` takes them."""
 
-    q: str = Field(min_length=1, max_length=400)
+    q: Text = Field(min_length=1, max_length=400)
     mode: Mode = "both"
-    kinds: list[str] = Field(default=[], max_length=20)
+    kinds: list[Text] = Field(default=[], max_length=20)
     tags: Tags = Field(default=[])
 
 
 class NewSavedSearch(Strict):
-    name: str = Field(min_length=1, max_length=200)
+    name: Text = Field(min_length=1, max_length=200)
     question: SearchQuestion
 
 

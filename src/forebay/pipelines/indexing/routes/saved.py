@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from forebay.api.auth.authentication import Principal, Reader, Writer
 from forebay.api.deps import Number, RolePoolsDep
+from forebay.api.problems import Problem
 from forebay.api.strict_query import StrictRoute
 from forebay.errors import NotFoundError
 from forebay.identity.secrets import digest, new_secret
@@ -57,6 +58,8 @@ async def delete_saved_search(search_id: Number, who: Writer, pools: RolePoolsDe
 @router.post("/saved/{search_id}/feed", status_code=201)
 async def make_feed(search_id: Number, request: Request, who: Writer, pools: RolePoolsDep) -> FeedAddress:
     """Make an address for the feed of a saved search. An earlier address is revoked."""
+    if not who.can_read:  # the address shows what is stored
+        raise Problem(403, "this token has no scope 'read'")
     secret = new_secret(_TOKEN)
     async with pools.own(who) as conn:
         if not await db.set_feed(conn, int(search_id), digest(secret)):

@@ -11,6 +11,7 @@ from forebay.api import paging
 from forebay.api.auth.authentication import Reader
 from forebay.api.deps import After, RolePoolsDep
 from forebay.api.problems import Problem
+from forebay.api.routes.jobs import aware
 from forebay.api.strict_query import StrictRoute
 from forebay.errors import NotFoundError
 from forebay.pipelines.indexing.models import KindCount, SearchHit, SearchPage, SearchQuestion, hit_of, known_kinds
@@ -59,8 +60,8 @@ async def search(
 ) -> SearchPage:
     """Search everything that the caller has, the best first. Work that is pending does not delay it: what is not
     embedded yet is found by its words."""
-    where = Filter(kind or (), tag or (), since, until)
-    return await searched(request, pools, who, SearchQuestion(q=_clean(q), mode=mode), where, after, size)
+    where = Filter(_clean_all(kind, "kind"), _clean_all(tag, "tag"), aware(since, "since"), aware(until, "until"))
+    return await searched(request, pools, who, SearchQuestion(q=_clean(q, "q"), mode=mode), where, after, size)
 
 
 async def searched(
@@ -109,9 +110,10 @@ async def similar(
     size: Size = 20,
 ) -> list[SearchHit]:
     """What is like one of the caller's documents, the most similar first."""
+    of_kind, ref, where = _clean(of_kind, "ofKind"), _clean(ref, "ref"), Filter(_clean_all(kind, "kind"))
     async with pools.own(who) as conn:
         chosen = await _model(request).choose(conn)
-        found = await finding.find_similar(conn, _clean(of_kind), _clean(ref), Filter(kind or ()), chosen.id)
+        found = await finding.find_similar(conn, of_kind, ref, where, chosen.id)
         if found is None:
             raise NotFoundError("ref", f"there is no {of_kind[:50]} {ref[:40]!r} in the index")
         return await _shown(conn, found[:size], "", chosen.id)
@@ -122,10 +124,14 @@ def _model(request: Request) -> QueryModel:
     return model
 
 
-def _clean(text: str) -> str:
+def _clean(text: str, field: str) -> str:
     if "\0" in text:
-        raise Problem(422, "must not contain a NUL character", field="query.q")
+        raise Problem(422, "must not contain a NUL character", field=f"query.{field}")
     return text
+
+
+def _clean_all(texts: list[str] | None, field: str) -> list[str]:
+    return [_clean(text, field) for text in texts or ()]
 
 
 async def _shown(conn: Connection, hits: Sequence[Hit], words: str, model_id: int | None) -> list[SearchHit]:
