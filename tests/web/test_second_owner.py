@@ -7,6 +7,7 @@ import re
 
 from playwright.sync_api import APIResponse, Page, expect
 
+from tests.web import _looks_attachments, _looks_media
 from tests.web._articles import write
 from tests.web._marks import collection, save
 from tests.web._pages import all_looks
@@ -14,7 +15,11 @@ from tests.web._sheets import sheet_with_rows
 from tests.web.conftest import Site
 
 # Words that only the first owner's things have.
-_OWN = re.compile(r"quagga|broken on purpose|water wheel|water mill|\bmills\b|Rivers|stock\.csv|Lamp no", re.IGNORECASE)
+_OWN = re.compile(
+    r"quagga|broken on purpose|water wheel|water mill|\bmills\b|Rivers|stock\.csv|Lamp no"
+    r"|lower basin|invoice\.pdf|offer\.xlsx|signature does not match|What a forebay is|front of a turbine|Six lectures",
+    re.IGNORECASE,
+)
 _KEEP_EVENTS = """
 window.__events = [];
 const Source = window.EventSource;
@@ -46,14 +51,19 @@ def test_a_second_owner_sees_nothing_of_the_first(site: Site) -> None:
 
 
 def _things_of_ann(site: Site) -> dict[str, str]:
-    """Bookmarks that were read, a sheet, a job that failed in part, and one that waits."""
+    """Bookmarks that were read, a sheet, an article, attachments, media, a job that failed in part, and one that
+    waits."""
     values = collection(site) | {"sheet": sheet_with_rows(site, 2000)}
     items = [{"title": "quagga"}, {"title": "broken"}]
     ended = site.api().post("/api/jobs", json={"pipeline": "pages", "items": items, "key": "quagga 1"}).json()["jobId"]
     site.run(site.service.work())
     save(site, "https://quagga.example/waits", "quagga")
     article = write(site, "The quagga", "It lived near rivers.")
-    values |= {"article": article, "cats": article, "bread": article}
+    values |= (
+        {"article": article, "cats": article, "bread": article}
+        | _looks_attachments.lively(site)
+        | _looks_media.lively(site)
+    )
     made = site.api().post("/api/jobs", json={"pipeline": "pages", "items": items, "key": "quagga 2"})
     return values | {"job": str(ended), "waiting": str(made.json()["jobId"])}
 
@@ -101,6 +111,14 @@ def _asks(site: Site, page: Page, values: dict[str, str]) -> None:
         "/api/articles/tasks",
         f"/api/articles/{values['article']}",
         f"/api/articles/{values['article']}/versions",
+        "/api/attachments/instances",
+        f"/api/attachments/instances/{values['instance']}",
+        "/api/attachments/files/failed",
+        "/api/attachments/deliveries",
+        "/api/shares",
+        f"/api/shares/{values['share']}",
+        f"/api/shares/{values['share']}/transcript",
+        f"/api/shares/{values['share']}/transcript.txt",
         "/api/dead-letters",
         "/api/pending",
     ):

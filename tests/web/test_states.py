@@ -12,7 +12,10 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.cli._run import until
+from tests.web._articles import CATS, write
 from tests.web._browser import Watched, forward_until_seen
+from tests.web._looks_attachments import add_instance
+from tests.web._looks_media import add_recording
 from tests.web._marks import unread
 from tests.web._pages import route_of, routes, waiting_job
 from tests.web._sheets import sheet_with_rows
@@ -26,6 +29,10 @@ _PATHS = (
     "/bookmarks",
     "/bookmarks/tags",
     "/sheets",
+    "/articles",
+    "/media",
+    "/attachments",
+    "/search",
     "/jobs",
     "/jobs/{job}",
     "/jobs/{job}/items/1",
@@ -46,6 +53,12 @@ _ALIKE = (
     "/sheets/catalogues",
     "/sheets/providers",
     "/sheets/sources",
+    "/articles/{article}",
+    "/articles/embeddings",
+    "/media/{share}",
+    "/attachments/{instance}",
+    "/attachments/deliveries",
+    "/attachments/status",
     "/pending",
     "/pipelines/pages",
     "/ops/queues",
@@ -63,7 +76,7 @@ _ALIKE = (
     "/account?tab=tokens",
 )
 # They load nothing before a person has given something.
-_FORMS = ("/save", "/sheets/new", "/bookmarks/import")
+_FORMS = ("/save", "/sheets/new", "/bookmarks/import", "/articles/new", "/articles/import")
 
 
 class _Line:
@@ -105,6 +118,8 @@ def test_pages_load_and_say_what_could_not_be_loaded(site: Site) -> None:
 @pytest.mark.parametrize(("width", "height"), SIZES, ids=("wide", "narrow"))
 def test_each_page_loads_fails_and_is_offline(site: Site, width: int, height: int, dark: bool) -> None:
     values = waiting_job(site) | unread(site) | {"sheet": sheet_with_rows(site, 2000)}
+    values |= {"article": write(site, "House cats", CATS), "share": add_recording(site)}
+    values |= {"instance": str(add_instance(site, "81D31358-93AF", "Pump for the lower basin"))}
     ann, root = (
         site.person(name, width=width, height=height, dark=dark, touch=width < 900) for name in ("ann", "root")
     )
