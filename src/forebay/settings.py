@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, Self, TypeVar
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from forebay.base_settings import OtherName, PackageSettings, Seconds
+from forebay.embedding_settings import EmbeddingSettings
 from forebay.errors import ConfigError
 from forebay.setting_formats import days_by_name, networks, port_ranges
 from forebay.speech_settings import SpeechSettings
@@ -33,7 +34,7 @@ def _read(kind: type[P]) -> P:
         ) from None
 
 
-class Settings(SpeechSettings):
+class Settings(EmbeddingSettings, SpeechSettings):
     """The general settings; the variable of each field is FOREBAY_<NAME>. `of` returns those of packages."""
 
     other_names: ClassVar = {
@@ -229,25 +230,6 @@ class Settings(SpeechSettings):
     )
     caption_model: str = Field(default="", description="model of this service")
     caption_key: SecretStr | None = Field(default=None, description="key for this service")
-    embedding_model: str = Field(
-        default="all-MiniLM-L6-v2",
-        description="model for searching by meaning: the one on this machine, or one of the service in "
-        "FOREBAY_EMBEDDING_URL; empty: search by words only",
-    )
-    embedding_url: str = Field(
-        default="",
-        description="OpenAI-compatible service for embeddings, such as https://host/v1; may be on this machine",
-    )
-    embedding_key: SecretStr | None = Field(default=None, description="key for this service")
-    embedding_dimensions: Annotated[int, Field(ge=1, le=4000)] = Field(
-        default=1536, description="length of the vectors of this service's model"
-    )
-    embedding_max_tokens: Annotated[int, Field(ge=64, le=32_768)] = Field(
-        default=512, description="longest piece of a text that is sent to this service as one"
-    )
-    embedding_threads: Annotated[int, Field(ge=1, le=256)] | None = Field(
-        default=None, description="threads of the model on this machine; unset: one for each processor"
-    )
     sandbox: Literal["required", "preferred", "off"] | None = Field(
         default=None,
         description="sandbox for programs and functions that process untrusted data. required: they do not run "
