@@ -3,27 +3,21 @@
 # demands: S3-07, S3-09
 
 import asyncio
-import os
-import subprocess
-import sys
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 
 import asyncpg
 
 from bench.harness import BenchError, Context, connected
 from bench.http_client import Client
-from bench.limits import CREATE, CREATE_READY, INSERT
+from bench.limits import CREATE, CREATE_READY
 from bench.measure import percentile
 from bench.serving import served
-from bench.workload import json_inputs
+from bench.steadily import RATE, raw_inserts, registered, timed, worker
 from tests.pipelines.attachments._fake_lark import APP, SECRET, FakeLark, fake_lark
 from tests.pipelines.attachments._world import KEY, approval, signed
 from tests.pipelines.attachments.test_faults import PLANS
 
-RATE = 10.0
 OWNER = "caller"
 PATH = "/api/attachments/hooks/lark"
 
@@ -44,8 +38,8 @@ async def run(context: Context) -> None:
     async with fake_lark(fake):
         environment = ours.api_environment(dsn) | _settings(context, fake)
         async with served(context, ours.api_command(), environment) as (port, _), connected(dsn) as raw:
-            with _worker(context, environment):
-                await _registered(raw)
+            with worker(context, environment, "attachments"):
+                await registered(raw, "attachments")
                 await _measure(context, port, raw, count)
                 await _verify(raw, fake, expected)
 
@@ -73,61 +67,22 @@ def _settings(context: Context, fake: FakeLark) -> dict[str, str]:
     }
 
 
-@contextmanager
-def _worker(context: Context, environment: dict[str, str]) -> Iterator[None]:
-    log = context.folder / "attachments.log"
-    with log.open("wb") as out:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "forebay", "worker"], env=os.environ | environment, stdout=out, stderr=out
-        )
-    try:
-        yield
-        if child.poll() is not None:
-            raise BenchError(f"the worker ended by itself\n{log.read_text()[-2000:]}")
-    finally:
-        child.terminate()
-        child.wait(60)
-
-
-async def _registered(conn: asyncpg.Connection) -> None:
-    for _ in range(3000):
-        if await conn.fetchval("select exists (select from forebay.pipeline where name = 'attachments')"):
-            return
-        await asyncio.sleep(0.02)
-    raise BenchError("no worker has begun within a minute")
-
-
 async def _measure(context: Context, port: int, conn: asyncpg.Connection, count: int) -> None:
     requests = [signed(approval(f"A-{at}")) for at in range(count)]
     async with Client(port) as http:
         body, headers = signed({"uuid": "warm", "event": {}})
         await http.send(PATH, headers, body)
     async with Client(port) as http:
-        waits, raw = await asyncio.gather(_announce(http, requests), _insert(conn, count))
+
+        async def announce(seq: int) -> None:
+            body, headers = requests[seq]
+            await http.send(PATH, headers, body)
+
+        waits, raw = await asyncio.gather(timed(count, announce), raw_inserts(conn, count))
     left = await conn.fetchval(_OPEN)
     note = f"{count} approvals at {RATE:g}/s while files were downloaded, {left} left in the end; "
     note += f"p50 {percentile(waits, 0.5):.1f} ms, raw {percentile(raw, 0.5):.1f} ms"
     context.record("attachment_webhook_p99", percentile(waits, 0.99), percentile(raw, 0.99), note)
-
-
-async def _announce(http: Client, requests: list[tuple[bytes, dict[str, str]]]) -> list[float]:
-    waits: list[float] = []
-    async for seq in _ticks(len(requests)):
-        body, headers = requests[seq]
-        began = time.perf_counter()
-        await http.send(PATH, headers, body)
-        waits.append((time.perf_counter() - began) * 1e3)
-    return waits
-
-
-async def _insert(conn: asyncpg.Connection, count: int) -> list[float]:
-    insert, row = await conn.prepare(INSERT), next(json_inputs(1))
-    waits: list[float] = []
-    async for seq in _ticks(count):
-        began = time.perf_counter()
-        await insert.fetch(seq, row)
-        waits.append((time.perf_counter() - began) * 1e3)
-    return waits
 
 
 async def _verify(conn: asyncpg.Connection, fake: FakeLark, expected: dict[str, str]) -> None:
@@ -137,10 +92,3 @@ async def _verify(conn: asyncpg.Connection, fake: FakeLark, expected: dict[str, 
     wanted = {state: list(expected.values()).count(state) for state in ("DOWNLOADED", "FAILED")}
     if found != wanted or fake.wrong:
         raise BenchError(f"the files ended as {found} instead of {wanted}; Lark did not forgive {fake.wrong[:3]}")
-
-
-async def _ticks(count: int) -> AsyncIterator[int]:
-    began = time.perf_counter()
-    for seq in range(count):
-        yield seq
-        await asyncio.sleep(max(0.0, began + (seq + 1) / RATE - time.perf_counter()))

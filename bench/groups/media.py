@@ -1,14 +1,11 @@
 """Media: a hundred downloads of 20 MB at a time in one worker: memory, the API meanwhile, and the pace of aria2c."""
 
 import asyncio
-import os
 import shutil
 import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import asyncpg
@@ -18,6 +15,7 @@ from bench.harness import BenchError, Context, connected
 from bench.http_client import Client
 from bench.measure import percentile, resident_bytes
 from bench.serving import served
+from bench.steadily import registered, worker
 
 SIZE = 20 << 20
 RATE = 1 << 20  # bytes a second for each reader
@@ -49,10 +47,10 @@ async def run(context: Context) -> None:
         connected(dsn) as conn,
     ):
         bare = await _aria2c(context.folder, site, count)
-        with _worker(context, environment) as worker:
-            await _registered(conn)
+        with worker(context, environment, "media") as child:
+            await registered(conn, "media")
             idle = await _requests(port, token, 100)
-            await _measure(context, conn, (port, token, site), worker, (idle, bare))
+            await _measure(context, conn, (port, token, site), child, (idle, bare))
 
 
 def _film(folder: Path) -> Path:
@@ -82,29 +80,6 @@ async def _aria2c(folder: Path, site: int, count: int) -> float:
         raise BenchError("aria2c failed")
     shutil.rmtree(target)
     return time.perf_counter() - began
-
-
-@contextmanager
-def _worker(context: Context, environment: dict[str, str]) -> Iterator[psutil.Process]:
-    log = context.folder / "media.log"
-    with log.open("wb") as out:
-        command = [sys.executable, "-m", "forebay", "worker"]
-        child = subprocess.Popen(command, env=os.environ | environment, stdout=out, stderr=out)
-    try:
-        yield psutil.Process(child.pid)
-        if child.poll() is not None:
-            raise BenchError(f"the worker ended by itself\n{log.read_text()[-2000:]}")
-    finally:
-        child.terminate()
-        child.wait(60)
-
-
-async def _registered(conn: asyncpg.Connection) -> None:
-    for _ in range(3000):
-        if await conn.fetchval("select exists (select from forebay.pipeline where name = 'media')"):
-            return
-        await asyncio.sleep(0.02)
-    raise BenchError("no worker has begun within a minute")
 
 
 async def _requests(port: int, token: str, count: int) -> list[float]:
