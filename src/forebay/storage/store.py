@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import io
 import os
 import re
 from contextlib import asynccontextmanager, suppress
@@ -10,9 +12,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import urlsplit
 
+from forebay.blocking import call, iterate
 from forebay.disk import resource_error
 from forebay.errors import (
     ConfigError,
@@ -27,7 +31,7 @@ from forebay.storage.partials import delete_old_partials
 from forebay.storage.spool import delete_old_spools
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
     from types import ModuleType
 
     from pydantic import SecretStr
@@ -78,19 +82,24 @@ class Store:
     async def put(self, key: str, content: Content, media_type: str) -> None:
         """Returns when the object is complete and durable."""
         async with self._translating_errors(key):
-            await _obstore().put_async(
-                self._inner,
-                key,
-                content.content,
-                attributes=_attributes(media_type) if self._keeps_types else None,
-                chunk_size=PART,
-                max_concurrency=4,
-            )
+            stopped = Event()
+            try:
+                await call(
+                    _obstore().put,
+                    self._inner,
+                    key,
+                    content.content if content.size <= PART else _parts(content.content, stopped),
+                    attributes=_attributes(media_type) if self._keeps_types else None,
+                    chunk_size=PART,
+                    max_concurrency=4,
+                )
+            finally:
+                stopped.set()
 
     async def find(self, key: str) -> ObjectInfo | None:
         try:
             async with self._translating_errors(key):
-                meta = await _obstore().head_async(self._inner, key)
+                meta = await call(_obstore().head, self._inner, key)
         except ContentMissing:
             return None
         return ObjectInfo(key, meta["size"])
@@ -104,27 +113,27 @@ class Store:
             chosen: Any = (
                 {"range": (start, end)} if end is not None else {"range": {"offset": start}} if start else None
             )
-            found = await _obstore().get_async(self._inner, key, options=chosen)
+            found = await call(_obstore().get, self._inner, key, options=chosen)
         return self._stream(key, found.stream(min_chunk_size=CHUNK))
 
     async def delete(self, key: str) -> None:
         """Delete the object, if it exists."""
         try:
             async with self._translating_errors(key):
-                await _obstore().delete_async(self._inner, key)
+                await call(_obstore().delete, self._inner, key)
         except ContentMissing:
             pass
 
     async def objects(self) -> AsyncGenerator[list[ObjectInfo]]:
         """All objects, in batches."""
         async with self._translating_errors("all objects"):
-            async for page in _obstore().list(self._inner, chunk_size=1000):
+            async for page in iterate(_obstore().list(self._inner, chunk_size=1000)):
                 yield [ObjectInfo(meta["path"], meta["size"]) for meta in page]
 
     async def sign(self, key: str, seconds: float) -> str | None:
         """A presigned URL of the object; None when the store has none."""
         async with self._translating_errors(key):
-            link: str = await _obstore().sign_async(self._inner, "GET", key, timedelta(seconds=seconds))
+            link: str = await call(_obstore().sign, self._inner, "GET", key, timedelta(seconds=seconds))
         return link
 
     def path(self, key: str) -> Path | None:
@@ -142,9 +151,9 @@ class Store:
         """The free space; None when unknown."""
         return None
 
-    async def _stream(self, key: str, chunks: AsyncIterator[Any]) -> AsyncIterator[bytes]:
+    async def _stream(self, key: str, chunks: Iterable[Any]) -> AsyncIterator[bytes]:
         async with self._translating_errors(key):
-            async for chunk in chunks:
+            async for chunk in iterate(chunks):
                 yield bytes(chunk)
 
     @asynccontextmanager
@@ -166,6 +175,15 @@ class Store:
             raise TransientError(f"{self.place} cannot be used: {error.strerror}") from error
         except exceptions.BaseError as error:
             raise _storage_error(self.place, error) from error
+
+
+def _parts(content: bytes | Path, stopped: Event) -> Iterator[bytes]:
+    """Content in parts, until `stopped`: the upload of a cancelled caller ends with the part it is at."""
+    with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as file:
+        while part := file.read(PART):
+            if stopped.is_set():
+                raise asyncio.CancelledError
+            yield part
 
 
 def _storage_error(place: str, error: Exception) -> Exception:

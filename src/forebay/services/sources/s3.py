@@ -11,6 +11,7 @@ import obstore
 from obstore import exceptions
 from obstore.store import S3Store
 
+from forebay.blocking import call, iterate
 from forebay.errors import ConfigError, TransientError, one_line
 from forebay.services.egress.errors import Refused, UrlNotFound
 from forebay.services.sources.names import moved_name
@@ -64,11 +65,11 @@ class S3Source(Source):
             if offset and (await self._head(path, version)).size <= offset:
                 return  # S3 rejects empty ranges
             options: Any = {"if_match": f'"{version}"', **({"range": {"offset": offset}} if offset else {})}
-            found = await obstore.get_async(self._store, path, options=options)
+            found = await call(obstore.get, self._store, path, options=options)
             if _version(found.meta) != version:
                 raise changed_meanwhile(path)
             size = found.meta["size"]
-            async for chunk in found.stream(min_chunk_size=_CHUNK):
+            async for chunk in iterate(found.stream(min_chunk_size=_CHUNK)):
                 offset += len(chunk)
                 yield bytes(chunk)
         self._check_end(path, offset, size, changed=False)
@@ -80,18 +81,18 @@ class S3Source(Source):
                     return False
                 if self.declared.after == "move":
                     aim = moved_name(f"{self.declared.move_to}/{path}", version)
-                    await obstore.copy_async(self._store, path, aim)
-                await obstore.delete_async(self._store, path)
+                    await call(obstore.copy, self._store, path, aim)
+                await call(obstore.delete, self._store, path)
             except FileNotFoundError:
                 pass  # done before
         return True
 
     def _pages(self, after: str | None) -> AsyncIterator[Sequence[ObjectMeta]]:
-        return obstore.list(self._store, offset=after, chunk_size=_PAGE)  # pyright: ignore[reportUnknownMemberType]
+        return iterate(obstore.list(self._store, offset=after, chunk_size=_PAGE))  # pyright: ignore[reportUnknownMemberType]
 
     async def _head(self, path: str, version: str | None) -> SourceFile:
         """Raises: DataError when the version has changed."""
-        found = _source_file(path, await obstore.head_async(self._store, path))
+        found = _source_file(path, await call(obstore.head, self._store, path))
         if version is not None and found.version != version:
             raise changed_meanwhile(path)
         return found
