@@ -122,7 +122,7 @@ class Testbed:
             await self.run()
 
     async def next_due(self) -> datetime | None:
-        """When the next retry, snooze or delayed start is due, or the next start that a limit with a key admits.
+        """When the next retry, snooze or delayed start is due, or the next start that a limit admits.
 
         Cron schedules, which never end, do not count: for those, advance the clock and call `run`.
         """

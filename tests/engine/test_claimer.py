@@ -216,7 +216,7 @@ async def test_the_event_loop_is_free_while_many_lanes_are_found(
     async with testbed(dsn, [quiet()], migrated=True) as bed:
         claimer = bed.worker._claimer
         (step_id,) = bed.worker._executors
-        turn, handled = 0, Counter[int]()
+        turn, handled, this = 0, Counter[int](), asyncio.current_task()
         found = claimer.polling._found
 
         async def count_turns() -> None:
@@ -229,7 +229,8 @@ async def test_the_event_loop_is_free_while_many_lanes_are_found(
             return ((step_id, LaneInfo(10**6 + n, n, 0, 1.0)) for n in range(owners))
 
         def noted(*args: Any) -> None:
-            handled[turn] += 1
+            if asyncio.current_task() is this:  # the worker polls as well
+                handled[turn] += 1
             found(*args)
 
         monkeypatch.setattr(tasks, "find_ready_lanes", many)

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
@@ -193,13 +194,15 @@ async def lose_worker(bed: Bed, owner: str, most: int) -> int:
         if not ready:
             return 0
         places = [row["lane_id"] for row in ready]
+        ahead = (bed.bed.clock.now() - datetime.now(UTC)).total_seconds()  # the lease begins by the clock of the server
         claimed = await bed.conn.fetch(
-            "select ns from forebay.claim_tasks($1, $2, $3, $4, $5, $6, '{}', 60)",
+            "select ns from forebay.claim_tasks($1, $2, $3, $4, $5, $6, '{}', $7)",
             worker,
             [step] * len(places),
             places,
             [0] * len(places),
             [most] + [0] * (len(places) - 1),
             [1000] * len(places),
+            ahead + 60,
         )
         return sum(len(row["ns"]) for row in claimed)

@@ -98,7 +98,8 @@ class LimitClient:
     def _rate_capacity(self, limiter: RateLimiter) -> int:
         now = limiter.used_at = self.now()
         self._request_ahead(limiter, now)
-        return max(0, limiter.tokens.count(now) - len(limiter.waiters))
+        starts = limiter.tokens.count(now) if self._can_wait else limiter.tokens.due(now, now)[0]
+        return max(0, starts - len(limiter.waiters))
 
     def _request_ahead(self, limiter: RateLimiter, now: float) -> None:
         if limiter.needs_more(now):
@@ -108,7 +109,8 @@ class LimitClient:
     def _slot_capacity(self, limiter: SlotLimiter, wanted: int) -> int:
         now = limiter.used_at = self.now()
         free = max(0, limiter.free(now) - len(limiter.waiters))
-        if free < wanted and limiter.held < limiter.capacity and now >= limiter.retry_at and not limiter.asking:
+        has_all = limiter.held >= limiter.capacity and now < limiter.deadline
+        if free < wanted and not has_all and now >= limiter.retry_at and not limiter.asking:
             limiter.demand = wanted - free
             self._leases.slot_requests.queue(limiter)
         limiter.starved = free == 0
@@ -122,6 +124,20 @@ class LimitClient:
                 if limit.key is None and limiter is not None:
                     until = max(until, limiter.retry_at)
         return min(1.0, until - now) if until > now else 1.0
+
+    def held_back_s(self, limits: Sequence[Limit]) -> float:
+        """For how many seconds limits without a key admit no task; 0 if one may start, or a request is in progress."""
+        now, until = self.now(), -math.inf
+        for limit in limits:
+            if limit.key is not None:
+                continue
+            rate, slots = self._leases.rates.get((limit.name, "")), self._leases.slots.get((limit.name, ""))
+            if rate is not None and not rate.asking:
+                due, later = rate.tokens.due(now, now)
+                until = max(until, now if due else min(later, rate.next_request(now)))
+            if slots is not None and not slots.asking and slots.free(now) <= 0:
+                until = max(until, slots.retry_at)
+        return max(0.0, until - now)
 
     def key_capacity(self, limit: Limit, key: str, wanted: int) -> tuple[int, float]:
         """How many tasks of a key can start at once, and after how many seconds to ask again; `on_key` may be called

@@ -126,6 +126,11 @@ class ClaimPicker:
         allowed = self._limits.capacity(step.limits, capacity) if step.limits else None
         return capacity if allowed is None else min(capacity, allowed * (step.batch_size or 1) - executor.queue.size)
 
+    def held_back_s(self) -> list[float]:
+        """For each step with ready tasks: for how many seconds its limits without a key admit none of them."""
+        ready = (executor for executor in self._order if self._lanes.steps[executor.step_id].active)
+        return [self._limits.held_back_s(executor.step.limits) for executor in ready]
+
     def limits_wait(self) -> float:
         """After how many seconds the limits of a step may admit more tasks."""
         return min((self._limits.wait(e.step.limits) for e in self._order if e.step.limits), default=1.0)

@@ -296,7 +296,7 @@ class Claimer:
         if (
             not self._leases
             and not self._settler.backlog
-            and not any(lanes.active for lanes in self.lanes.steps.values())
+            and all(wait > 0 and self._is_controlled for wait in self._picker.held_back_s())
             and all(self._is_held_back(lanes) for lanes in self.lanes.keys.values())
             and (self._task_order is None or self._task_order.is_idle)
         ):
@@ -305,7 +305,17 @@ class Claimer:
     def _is_held_back(self, keys: KeyLanes) -> bool:
         """Whether no task waits for a key, or none could start before the clock of a test advances."""
         look = keys.next_look()
-        return look is None or (self._clock.stamp() is not None and look > self._limits.now() and not keys.is_asking)
+        return look is None or (self._is_controlled and look > self._limits.now() and not keys.is_asking)
+
+    @property
+    def _is_controlled(self) -> bool:
+        """Whether a test controls the clock: what waits for a later time waits until the test advances it."""
+        return self._clock.stamp() is not None
+
+    def next_start(self) -> float | None:
+        """After how many seconds the next task that waits for a limit may start; None if none waits."""
+        of_keys = self.lanes.next_start()
+        return min([*self._picker.held_back_s(), *([] if of_keys is None else [of_keys])], default=None)
 
     async def mark_busy(self) -> None:
         """Record which lanes need no wake-ups from submitters, because their backlog is being processed."""

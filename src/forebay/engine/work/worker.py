@@ -166,8 +166,8 @@ class Worker:
         self._claimer.close()
 
     def next_start(self) -> float | None:
-        """After how many seconds the next task that waits for a key of a limit may start; None if none waits."""
-        return self._claimer.lanes.next_start()
+        """After how many seconds the next task that waits for a limit may start; None if none waits."""
+        return self._claimer.next_start()
 
     async def report_status(self) -> None:
         """Write the status of this worker now, and read which queues are parked."""
