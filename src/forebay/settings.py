@@ -100,7 +100,15 @@ class Settings(EmbeddingSettings, SpeechSettings):
     command_timeout_s: Annotated[float, Field(gt=0)] = Field(
         default=60.0, description="timeout of a statement; its connection is closed as well"
     )
-    listen: bool = Field(default=True, description="wake up with LISTEN; set to false behind a transaction-mode pooler")
+    listen: bool = Field(
+        default=True,
+        description="wake up with LISTEN; behind a transaction-mode pooler set FOREBAY_LISTEN_URL, or this to false",
+    )
+    listen_url: SecretStr | None = Field(
+        default=None,
+        description="the same database without the pooler, for the one connection of a worker that uses LISTEN; unset: "
+        "the address that workers use",
+    )
     prepared_statements: bool = Field(
         default=True, description="set to false behind a pooler that does not support them"
     )

@@ -257,7 +257,7 @@ class Site:
                 if first:
                     hold.reached.set()
             if first:
-                hold.released.wait(self.patience)
+                hold.released.wait(10 * self.patience)  # a test may need long to get the others out of the way
 
     def visited(self, path: str) -> bool:
         """Wait until somebody has asked for that path."""

@@ -16,6 +16,7 @@ from forebay.db.listen import CHANNEL, Listener
 from forebay.db.pool import connect
 from forebay.engine.db import registry
 from forebay.settings import Settings
+from tests.api._poolers import PGBOUNCER, answering, pgbouncer
 from tests.crash._rig import (
     EFFECTS,
     GONE,
@@ -305,6 +306,18 @@ async def test_wakeups_work_again_after_the_listener_was_killed(dsn: str, watch:
         await watch.until("it listens again", f"select count(*) > 0 {_BACKENDS}", "forebay listener")
         for _ in range(3):
             await watch.done([await submit(watch, letters, 5)])
+
+
+@pytest.mark.skipif(PGBOUNCER is None, reason="no pgbouncer here")
+async def test_wakeups_arrive_past_a_pooler(dsn: str, watch: Watch, tmp_path: Path) -> None:
+    """Polling is off in this worker, and the pooler passes no notifications on."""
+    with pgbouncer(dsn, tmp_path) as way:
+        await answering(way)
+        past = {"listen_url": dsn, "prepared_statements": False, "poll_s": _FOR_EVER}
+        async with working(way, Settings.model_validate(_QUICK | past)):
+            await watch.until("it listens", f"select count(*) > 0 {_BACKENDS}", "forebay listener")
+            for _ in range(3):
+                await watch.done([await submit(watch, letters, 5)])
 
 
 async def test_without_listen_polling_finds_work(dsn: str, watch: Watch) -> None:

@@ -22,6 +22,7 @@ from pydantic_settings import DotEnvSettingsSource
 from forebay import log
 from forebay.base_settings import SettingsBase
 from forebay.cli import _data_dir
+from forebay.db.addresses import find_addresses
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
 from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.identity.logins import login_urls
@@ -158,12 +159,12 @@ def place_of(dsn: str) -> str:
     """The address of a database without user, password and options."""
     try:
         parts = urlsplit(dsn)
-        host, port = parts.hostname or "localhost", parts.port or 5432
+        places = [str(address) for address in find_addresses(dsn)] or ["localhost:5432"]
     except ValueError:
         return _UNREADABLE
     # Any part of an invalid address may be the password.
     is_proper = parts.scheme in {"postgresql", "postgres"} and "@" not in parts.path
-    return f"{host}:{port}{parts.path}" if is_proper else _UNREADABLE
+    return f"{','.join(places)}{parts.path}" if is_proper else _UNREADABLE
 
 
 def actor() -> str:

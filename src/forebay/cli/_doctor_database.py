@@ -10,6 +10,7 @@ from forebay.cli import _doctor_logins
 from forebay.cli import _show as show
 from forebay.cli._common import place_of
 from forebay.db import migrate
+from forebay.db.addresses import find_addresses
 from forebay.engine.db import checks as checkup
 from forebay.engine.db import overview
 from forebay.engine.db.versions import versions
@@ -39,6 +40,8 @@ async def examine(conn: Connection, dsn: str, settings: Settings) -> AsyncIterat
     yield _clock(server)
     yield _connections(server, settings)
     yield await _listen(dsn, settings)
+    if (replication := await checkup.replication(conn)).standbys:
+        yield _replication(replication, dsn)
     yield await _vector(conn)
     schema = await _schema(conn)
     yield schema
@@ -89,13 +92,30 @@ async def _listen(dsn: str, settings: Settings) -> Finding:
     if not settings.listen:
         return Finding("OK", "wake-ups", f"off; workers poll every {show.duration(settings.poll_s)}")
     try:
-        hears = await checkup.receives_notifications(dsn)
+        listens_at = settings.listen_url.get_secret_value() if settings.listen_url else dsn
+        hears = await checkup.receives_notifications(listens_at, dsn)
     except ForebayError as error:
         return Finding("WARN", "wake-ups", f"LISTEN failed: {error}", "FOREBAY_LISTEN=false forebay worker")
     if hears:
         return Finding("OK", "wake-ups", "LISTEN works")
     text = "notifications do not arrive, perhaps because of a transaction-mode pooler; workers poll instead"
-    return Finding("WARN", "wake-ups", text, "FOREBAY_LISTEN=false forebay worker, or connect without the pooler")
+    return Finding(
+        "WARN", "wake-ups", text, "set FOREBAY_LISTEN_URL to the address without the pooler, or FOREBAY_LISTEN=false"
+    )
+
+
+def _replication(found: checkup.Replication, dsn: str) -> Finding:
+    """Without a standby that confirms, a failover loses work that was accepted, and gives its numbers away again."""
+    text = show.plural(found.standbys, "standby")
+    if not found.is_confirmed:
+        fix = "alter system set synchronous_standby_names = 'ANY 1 (*)'; see docs/howto/ha.md"
+        return Finding(
+            "WARN", "replication", f"{text}, but no commit waits for one: a failover loses accepted work", fix
+        )
+    if len(find_addresses(dsn)) == 1:
+        text += ", commits wait for one; FOREBAY_DATABASE_URL has one address, which has to lead to the primary"
+        return Finding("OK", "replication", text)
+    return Finding("OK", "replication", f"{text}, commits wait for one")
 
 
 async def _vector(conn: Connection) -> Finding:

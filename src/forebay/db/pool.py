@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import asyncpg
 
+from forebay.db.hosts import connect_to_primary
 from forebay.db.tcp import KeepaliveConnection
 from forebay.errors import DatabaseUnavailable, ForebayError, InvalidField, SchemaError, from_sqlstate, one_line
 from forebay.waits import Backoff
@@ -89,6 +90,7 @@ def pool_options(size: int, timeout: float) -> dict[str, Any]:
         "min_size": 0,
         "max_size": size,
         "max_inactive_connection_lifetime": 300,
+        "connect": connect_to_primary,
         "reset": _skip_reset,
         "command_timeout": timeout,
         "timeout": min(timeout, 10),
@@ -142,7 +144,7 @@ async def connect(
 ) -> asyncpg.Connection[asyncpg.Record]:
     """One connection outside a pool, e.g. for LISTEN or migrations; `prepared` as in `open_pool`."""
     try:
-        return await asyncpg.connect(
+        return await connect_to_primary(
             dsn,
             timeout=timeout,
             statement_cache_size=100 if prepared else 0,

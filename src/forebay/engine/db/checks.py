@@ -37,6 +37,21 @@ async def server(conn: Connection) -> Server:
     return Server(**dict(row))
 
 
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """The standbys that follow the server, and whether a commit waits until one of them has it."""
+
+    standbys: int
+    is_confirmed: bool
+
+
+async def replication(conn: Connection) -> Replication:
+    async with as_forebay_errors():
+        row = await conn.fetchrow(load("check_replication"))
+    assert row is not None  # noqa: S101 - always one row
+    return Replication(**dict(row))
+
+
 async def extensions(conn: Connection, names: Sequence[str]) -> dict[str, str | None]:
     """The extensions among these that the server offers, with the version installed in this database."""
     async with as_forebay_errors():
@@ -58,7 +73,7 @@ async def outdated_routines(conn: Connection) -> list[str]:
         return await differing_routines(conn, await parts_in(conn))
 
 
-async def receives_notifications(dsn: str, timeout: float = 3.0) -> bool:
+async def receives_notifications(dsn: str, sent_by: str, timeout: float = 3.0) -> bool:
     """Whether a notification arrives. Behind a pooler that shares connections, it does not."""
     channel, word = f"forebay_doctor_{secrets.token_hex(4)}", secrets.token_hex(8)
     heard = asyncio.Event()
@@ -67,7 +82,7 @@ async def receives_notifications(dsn: str, timeout: float = 3.0) -> bool:
         if payload == word:
             heard.set()
 
-    async with connected(dsn, "forebay doctor") as receiver, connected(dsn, "forebay doctor") as sender:
+    async with connected(dsn, "forebay doctor") as receiver, connected(sent_by, "forebay doctor") as sender:
         await receiver.add_listener(channel, on_message)
         await sender.execute("select pg_notify($1, $2)", channel, word)
         try:

@@ -8,6 +8,7 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from forebay.db.addresses import find_addresses
 from forebay.db.pool import database_unavailable
 from forebay.engine.db.adapters import sync_adapter_for
 from forebay.engine.db.sql import load
@@ -175,7 +176,11 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
     except ImportError as error:
         raise ForebayError("SyncClient.connect needs psycopg: pip install 'forebay[psycopg]'") from error
     try:
-        return psycopg.connect(dsn, autocommit=True, application_name="forebay client")
+        # Of several addresses, the driver asks one after the other, and would wait for the first without end.
+        several = {"connect_timeout": 3} if len(find_addresses(dsn)) > 1 else {}
+        if several and "target_session_attrs" not in dsn:
+            several["target_session_attrs"] = "read-write"
+        return psycopg.connect(dsn, autocommit=True, application_name="forebay client", **several)
     except psycopg.ProgrammingError as error:  # its message has the address
         raise database_unavailable(ValueError()) from error
     except psycopg.Error as error:

@@ -252,7 +252,8 @@ class Worker:
         self._failures = FailureLog(self._executors)
         self._leases = LeaseBook(pool, me, s, clock, self._executors)
         self._heartbeat = Heartbeat(self._dsn, me, s, clock, self._leases)
-        self._listener = Listener(self._dsn, self._on_message, self._on_listening)
+        listen_dsn = s.listen_url.get_secret_value() if s.listen_url else self._dsn
+        self._listener = Listener(listen_dsn, self._on_message, self._on_listening)
         self._claimer = Claimer(
             pool,
             me,

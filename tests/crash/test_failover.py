@@ -1,0 +1,121 @@
+"""A primary that is killed or hangs, and a standby that takes its place: everybody finds it, and nothing is lost."""
+
+# demands: S1-118
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from forebay import Client
+from forebay.cli._doctor_database import examine
+from forebay.db.addresses import Address, find_addresses
+from forebay.db.pool import connected
+from forebay.errors import DatabaseUnavailable
+from forebay.settings import Settings
+from tests._servers import shared_folder
+from tests.crash._replication import Pair
+from tests.crash._rig import EFFECTS, GONE, Watch, Workers, assert_done_once, eventually, submit
+from tests.crash._steps import Order, letters, orders
+
+
+@pytest.fixture
+async def pair(
+    run_folder: Path, worker: str, copy_cluster: Callable[[Path], None], request: pytest.FixtureRequest
+) -> AsyncIterator[Pair]:
+    folder = shared_folder(run_folder).resolve() / f"pair-{worker}-{abs(hash(request.node.nodeid))}"
+    folder.mkdir()
+    folder.chmod(0o711)
+    async with Pair(folder, copy_cluster) as made:
+        yield made
+
+
+@pytest.mark.parametrize("end", ["freeze", "kill"])
+async def test_workers_and_clients_find_the_new_primary(pair: Pair, tmp_path: Path, end: str) -> None:
+    """Statements may last a minute here; whoever waits for the old primary must not."""
+    async with Watch(pair.dsn) as watch:
+        await watch.one(EFFECTS)
+        workers = Workers(pair.dsn, tmp_path)
+        try:
+            job = await submit(watch, orders, 1000)
+            worker = workers.start(claim_max="50")
+            await eventually(
+                "some are done", lambda: watch.one("select done > 100 from forebay.job where id = $1", job)
+            )
+            accepted: list[int] = []
+            submitting = asyncio.create_task(_submit_for_ever(pair.dsn, accepted))
+            await eventually("a client is served", lambda: _longer(accepted, 3))
+            getattr(pair, end)()
+            await pair.promote()
+            before = len(accepted)
+            await eventually("the client is served again", lambda: _longer(accepted, before + 3), 50)
+            submitting.cancel()
+            with suppress(asyncio.CancelledError):
+                await submitting
+            await watch.done([job, *accepted], seconds=50)
+            assert len(worker.events("database_failed_over")) == 1
+            await workers.stop_all()
+            await assert_done_once(watch, {job: 1000}, "weigh", "ship", effect="ship")
+        finally:
+            workers.end()
+
+
+async def test_doctor_knows_whether_a_failover_loses_work(pair: Pair) -> None:
+    async def found(dsn: str) -> tuple[str, str]:
+        async with connected(dsn, "tests") as conn:
+            findings = [each async for each in examine(conn, dsn, Settings()) if each.about == "replication"]
+        return findings[0].level, findings[0].text
+
+    assert await found(pair.dsn) == ("OK", "1 standby, commits wait for one")
+    one = "1 standby, commits wait for one; FOREBAY_DATABASE_URL has one address, which has to lead to the primary"
+    assert await found(pair.first.dsn) == ("OK", one)
+    async with connected(pair.first.dsn, "tests") as conn:
+        await conn.execute("set synchronous_commit = local")
+        await conn.execute("alter system reset synchronous_standby_names")
+        await conn.execute("select pg_reload_conf()")
+    lost = "1 standby, but no commit waits for one: a failover loses accepted work"
+    await eventually("doctor warns", lambda: _is(found(pair.dsn), ("WARN", lost)))
+
+
+async def _is(found: Awaitable[object], expected: object) -> bool:
+    return await found == expected
+
+
+async def _longer(found: list[int], than: int) -> bool:
+    return len(found) > than
+
+
+async def _submit_for_ever(dsn: str, accepted: list[int]) -> None:
+    """One client with one pool; what it was told is stored has to be there afterwards."""
+    async with Client.connect(dsn) as client:
+        while True:
+            with suppress(*GONE, DatabaseUnavailable):
+                accepted.append((await client.submit(letters, Order(number=1))).job_id)
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("dsn", "found"),
+    [
+        ("postgresql://u:p@one/db", [("one", 5432)]),
+        ("postgresql://u:p@one:1,two:2/db", [("one", 1), ("two", 2)]),
+        ("postgresql://u:p%40@one,[::1]:7/db?sslmode=require", [("one", 5432), ("::1", 7)]),
+        ("postgresql:///db?host=one,two&port=1,2", [("one", 1), ("two", 2)]),
+        ("postgresql:///db?host=one,two&port=6432", [("one", 6432), ("two", 6432)]),
+        ("postgresql:///db?host=/run/postgresql", [("/run/postgresql", 5432)]),
+        ("postgresql:///db", []),
+    ],
+)
+def test_the_addresses_of_a_connection_string(dsn: str, found: list[tuple[str, int]]) -> None:
+    assert find_addresses(dsn) == tuple(Address(*each) for each in found)
+
+
+@pytest.mark.parametrize("dsn", ["postgresql://one:x,two/db", "postgresql:///db?host=a,b,c&port=1,2"])
+async def test_an_address_that_cannot_be_is_rejected(dsn: str) -> None:
+    with pytest.raises(DatabaseUnavailable, match="its address is invalid"):
+        async with Client.connect(dsn):
+            pass
