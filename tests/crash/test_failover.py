@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from forebay import Client
+from forebay import Client, SyncClient
 from forebay.cli._doctor_database import examine
 from forebay.db.addresses import Address, find_addresses
 from forebay.db.pool import connected
@@ -119,3 +120,14 @@ async def test_an_address_that_cannot_be_is_rejected(dsn: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="its address is invalid"):
         async with Client.connect(dsn):
             pass
+
+
+async def test_an_address_where_nothing_listens_is_passed_over(dsn: str) -> None:
+    user, _, place = dsn.rpartition("@")
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    several = f"{user}@127.0.0.1:{port},{place}"
+    async with Client.connect(several) as client:
+        job = await client.submit(letters, Order(number=1))
+    with SyncClient.connect(several) as client_2:
+        assert client_2.submit(letters, Order(number=2)).job_id > job.job_id

@@ -52,7 +52,9 @@ class _Servers:
         for address in sorted(self._addresses, key=lambda address: address != self._primary):
             share = timeout / len(self._addresses)
             try:
-                conn = await asyncpg.connect(dsn, host=address.host, port=address.port, timeout=share, **options)
+                conn: Connection = await asyncpg.connect(
+                    dsn, host=address.host, port=address.port, timeout=share, **options
+                )
             except _FAILED as error:
                 failure = error
             else:

@@ -177,7 +177,7 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
         raise ForebayError("SyncClient.connect needs psycopg: pip install 'forebay[psycopg]'") from error
     try:
         # Of several addresses, the driver asks one after the other, and would wait for the first without end.
-        several = {"connect_timeout": 3} if len(find_addresses(dsn)) > 1 else {}
+        several: dict[str, Any] = {"connect_timeout": 3} if len(find_addresses(dsn)) > 1 else {}
         if several and "target_session_attrs" not in dsn:
             several["target_session_attrs"] = "read-write"
         return psycopg.connect(dsn, autocommit=True, application_name="forebay client", **several)
