@@ -1,6 +1,6 @@
 """Retention, metrics, export and uploads of media."""
 
-# demands: S1-33, S1-34, S1-37
+# demands: S1-33, S1-34
 
 from __future__ import annotations
 
@@ -46,3 +46,18 @@ async def test_the_numbers_of_the_last_hour(bed: MediaBed, origin: MediaServer, 
     assert found[DEPTH.name, ("failed",)] == 1
     assert (found[COMPLETED.name, ()], found[FAILURES.name, ()]) == (1, 1 / 3)
     assert found[SECONDS.name, ()] >= 0
+
+
+async def test_the_indexes_that_the_source_names(bed: MediaBed) -> None:
+    found = await bed.conn.fetch(
+        "select indexname, indexdef from pg_indexes "
+        "where tablename = 'share' and indexname like 'idx_shares_%' order by 1"
+    )
+    assert [row["indexname"] for row in found] == ["idx_shares_download_queue", "idx_shares_download_status"]
+    queue, status = [row["indexdef"].partition(" USING btree ")[2] for row in found]
+    columns, _, condition = queue.partition(" WHERE ")
+    assert columns == "(download_status, created_at)"
+    assert "'pending'" in condition
+    assert "'retry'" in condition
+    assert "'processing'" not in condition
+    assert status == "(download_status)"
