@@ -1,14 +1,17 @@
 """Retention, metrics, export and uploads of media."""
 
-# demands: S1-33, S1-34
+# demands: S1-33, S1-34, S1-108
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from forebay.api.metrics.metric import Sample
 from forebay.pipelines.media import db
 from forebay.pipelines.media.metrics import COMPLETED, DEPTH, FAILURES, METRICS, SECONDS
+from forebay.pipelines.media.settings import MediaSettings
 from tests.pipelines.media._bed import MediaBed
 from tests.pipelines.media._samples import Samples, needs_ffmpeg
 from tests.pipelines.media._server import MediaServer, ranged
@@ -61,3 +64,11 @@ async def test_the_indexes_that_the_source_names(bed: MediaBed) -> None:
     assert "'retry'" in condition
     assert "'processing'" not in condition
     assert status == "(download_status)"
+
+
+def test_the_guide_begins_with_three_downloads_and_names_what_to_watch() -> None:
+    guide = (Path(__file__).parents[3] / "docs/howto/media.md").read_text("utf-8")
+    assert MediaSettings.model_fields["downloads"].default == 3
+    assert "FOREBAY_DOWNLOAD_WORKERS=3" in guide
+    watched = set(re.findall(r"`(forebay_media_[a-z_]+)", guide.partition("## Deploy it")[2].partition("\n## ")[0]))
+    assert watched == {metric.name for metric in (COMPLETED, DEPTH, FAILURES, SECONDS)}
