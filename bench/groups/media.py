@@ -1,5 +1,7 @@
 """Media: a hundred downloads of 20 MB at a time in one worker: memory, the API meanwhile, and the pace of aria2c."""
 
+# demands: S1-13, S1-17
+
 import asyncio
 import shutil
 import struct

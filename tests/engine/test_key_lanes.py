@@ -155,9 +155,7 @@ async def test_everything_behind_a_key_runs_once_and_in_order(dsn: str, conn: as
         assert await conn.fetchval("select max(attempt) from forebay.attempt") == 1
 
 
-async def test_a_retry_waits_behind_those_who_wait_and_before_those_who_come_later(
-    dsn: str, conn: asyncpg.Connection[Any]
-) -> None:
+async def test_a_retry_goes_ahead_of_those_who_wait_for_the_same_key(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     starts: list[tuple[int, int]] = []  # item and attempt
     pipeline = Pipeline("fetching", dict[str, Any])
 
@@ -168,15 +166,13 @@ async def test_a_retry_waits_behind_those_who_wait_and_before_those_who_come_lat
             raise TransientError("the site is restarting")
 
     async with testbed(dsn, [pipeline], migrated=True) as bed:
-        await submit_each(conn, pages("ann", 20)[:10], "ann")
+        await submit_each(conn, pages("ann", 10), "ann")
         await bed.run()
-        await pass_intervals(bed, 5)
-        assert (0, 2) not in starts, "it is ready, but not next"
-        assert await conn.fetchval("select count(*) from forebay.scheduled") == 0
-        await submit_each(conn, pages("ann", 20)[10:], "ann")
+        assert starts == [(0, 1)]
         await bed.finish()
-    assert [n for n, attempt in starts if attempt == 1] == list(range(20))
-    assert starts.index((9, 1)) < starts.index((0, 2)) < starts.index((10, 1))
+    assert [n for n, attempt in starts if attempt == 1] == list(range(10))
+    # It is due after half a second, in which the limit admits a few others; those behind them are overtaken.
+    assert starts.index((0, 2)) < starts.index((5, 1))
 
 
 async def test_a_paused_job_does_not_start_from_the_lanes_of_keys(dsn: str, conn: asyncpg.Connection[Any]) -> None:

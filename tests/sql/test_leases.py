@@ -297,6 +297,46 @@ async def test_promote_keeps_attempts_and_passes_over_what_is_locked(db: Db) -> 
     assert await db.runs() == [("a", 1, 1, 1), ("a", 2, 2, 1)]
 
 
+async def test_a_retry_goes_ahead_of_the_newer_work_of_its_lane(db: Db) -> None:
+    first, second, third = [await db.submit() for _ in range(3)]
+    other = await db.submit(owner="bob")
+    leases = await db.claim("a", 2)
+    failed = [each for each in leases if each["job_id"] in (first, second)]
+    await db.settle(failed, "ERROR", again_at=db.now + timedelta(seconds=9), error="transient")
+    later = await db.submit()
+    db.after(seconds=9)
+    answer = await promote(db)
+    assert answer["moved"] == 2
+    lanes = {row["job_id"]: row["lane_id"] for row in await db.fetch("select job_id, lane_id from forebay.ready")}
+    assert lanes[first] == lanes[later] != lanes.get(other)  # other owners are served as before
+    assert [row["job_id"] for row in await db.claim("a", lane=lanes[first])] == [first, second, third, later]
+
+
+async def test_retries_of_one_job_keep_their_order_and_none_is_lost(db: Db) -> None:
+    job = await db.submit(4)
+    await db.run("a", "ERROR", again_at=db.now + timedelta(seconds=9), error="transient")
+    new = await db.submit(1)
+    db.after(seconds=9)
+    assert (await promote(db))["moved"] == 4
+    claimed = [(row["job_id"], row["ns"]) for row in await db.claim("a")]
+    assert sorted(claimed) == [*((job, [n]) for n in (1, 2, 3, 4)), (new, [1])]
+    assert claimed[0] == (job, [1])
+
+
+async def test_a_retry_whose_place_is_taken_goes_behind(db: Db) -> None:
+    job = await db.submit()
+    await db.run("a", "ERROR", again_at=db.now + timedelta(seconds=9), error="transient")
+    await db.execute(
+        "insert into forebay.ready (step_id, lane_id, seq, job_id, owner_id, first_n, last_n) "
+        "select s.step_id, s.lane_id, j.first_seq, $1, s.owner_id, 1, 1 "
+        "from forebay.scheduled s join forebay.job j on j.id = s.job_id where s.attempt > 0",
+        await db.submit(run_at=db.now + timedelta(days=1)),
+    )
+    db.after(seconds=9)
+    assert (await promote(db))["moved"] == 1
+    assert [row["job_id"] for row in await db.claim("a")] == [job + 1, job]
+
+
 async def test_paused_items_are_never_due(db: Db) -> None:
     job = await db.submit()
     await db.execute("select forebay.pause_item($1, 1, now => $2)", job, db.now)

@@ -1,14 +1,17 @@
 """Retention, metrics, export and uploads of media."""
 
-# demands: S1-33, S1-34, S1-37
+# demands: S1-33, S1-34, S1-108
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from forebay.api.metrics.metric import Sample
 from forebay.pipelines.media import db
 from forebay.pipelines.media.metrics import COMPLETED, DEPTH, FAILURES, METRICS, SECONDS
+from forebay.pipelines.media.settings import MediaSettings
 from tests.pipelines.media._bed import MediaBed
 from tests.pipelines.media._samples import Samples, needs_ffmpeg
 from tests.pipelines.media._server import MediaServer, ranged
@@ -46,3 +49,26 @@ async def test_the_numbers_of_the_last_hour(bed: MediaBed, origin: MediaServer, 
     assert found[DEPTH.name, ("failed",)] == 1
     assert (found[COMPLETED.name, ()], found[FAILURES.name, ()]) == (1, 1 / 3)
     assert found[SECONDS.name, ()] >= 0
+
+
+async def test_the_indexes_that_the_source_names(bed: MediaBed) -> None:
+    found = await bed.conn.fetch(
+        "select indexname, indexdef from pg_indexes "
+        "where tablename = 'share' and indexname like 'idx_shares_%' order by 1"
+    )
+    assert [row["indexname"] for row in found] == ["idx_shares_download_queue", "idx_shares_download_status"]
+    queue, status = [row["indexdef"].partition(" USING btree ")[2] for row in found]
+    columns, _, condition = queue.partition(" WHERE ")
+    assert columns == "(download_status, created_at)"
+    assert "'pending'" in condition
+    assert "'retry'" in condition
+    assert "'processing'" not in condition
+    assert status == "(download_status)"
+
+
+def test_the_guide_begins_with_three_downloads_and_names_what_to_watch() -> None:
+    guide = (Path(__file__).parents[3] / "docs/howto/media.md").read_text("utf-8")
+    assert MediaSettings.model_fields["downloads"].default == 3
+    assert "FOREBAY_DOWNLOAD_WORKERS=3" in guide
+    watched = set(re.findall(r"`(forebay_media_[a-z_]+)", guide.partition("## Deploy it")[2].partition("\n## ")[0]))
+    assert watched == {metric.name for metric in (COMPLETED, DEPTH, FAILURES, SECONDS)}

@@ -1,4 +1,6 @@
-"""One owner does not take all the downloads."""
+"""The order of downloads: one owner does not take all of them, and what failed goes ahead of what is new."""
+
+# demands: S1-49
 
 from __future__ import annotations
 
@@ -39,3 +41,35 @@ async def test_an_owner_has_one_download_at_a_time_while_others_have_theirs(
         await bed.bed.finish()
         done = await bed.conn.fetchval("select count(*) from forebay.share where download_status = 'completed'")
         assert (done, most) == (4, {"ann": 1, "bob": 1})
+
+
+async def test_an_automatic_retry_goes_ahead_of_new_work_of_its_owner(
+    dsn: str, tmp_path: Path, origin: MediaServer, samples: Samples
+) -> None:
+    asked: list[str] = []
+
+    async def answer(request: Request) -> None:
+        if request.number > 1:  # the first one is the probe
+            asked.append(request.path)
+            if len(asked) == 1:
+                await request.reply("busy", status="503 Service Unavailable")
+                return
+        await ranged(samples.sound, "audio/mp4")(request)
+
+    own = MediaSettings(transcripts=False, downloads=1)
+    async with media_bed(dsn, tmp_path, packages=[own]) as bed:
+        await bed.add(origin.put("/first.m4a", answer))
+        await bed.bed.run()
+        await bed.conn.execute("select forebay.pause_queue('media.download')")
+        for n in range(3):
+            await bed.add(origin.put(f"/{n}.m4a", answer))
+        await bed.bed.run()  # they are ready to be downloaded
+        assert asked == ["/first.m4a"]
+        due = await bed.bed.next_due()
+        assert due is not None
+        bed.bed.clock.advance((due - bed.bed.clock.now()).total_seconds() + 0.001)
+        await bed.conn.execute("select forebay.resume_queue('media.download')")
+        await bed.bed.finish()
+        assert await bed.conn.fetchval("select count(*) from forebay.share where download_status = 'completed'") == 4
+    assert asked[:2] == ["/first.m4a"] * 2
+    assert sorted(asked[2:]) == ["/0.m4a", "/1.m4a", "/2.m4a"]

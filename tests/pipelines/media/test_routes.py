@@ -1,6 +1,6 @@
 """Shares over HTTP: answered at once, listed, found, watched, retried, deleted, and nobody else's."""
 
-# demands: S1-02, S1-11, S1-13, S1-17, S1-19, S1-20, S1-32, S1-36, S1-39, S1-47, S1-49, S1-69
+# demands: S1-02, S1-11, S1-20, S1-32, S1-36, S1-39, S1-47, S1-49, S1-69
 # demands: S1-74, S1-87, S1-88, S1-110, S1-116, S1-117, S1-125
 
 from __future__ import annotations
