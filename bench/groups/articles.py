@@ -1,5 +1,7 @@
 """Articles: how long saving one takes while a worker embeds many others with the built-in model."""
 
+# demands: S4-100
+
 import asyncio
 from collections.abc import Awaitable
 

@@ -1,5 +1,7 @@
 """Searches: recall and speed of the index of vectors, quality on a labelled set, and what embedding costs."""
 
+# demands: S4-101
+
 import asyncio
 import os
 import random

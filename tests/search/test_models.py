@@ -1,6 +1,6 @@
 """Another model is built in the background while the former one is searched; then all searches use it, or go back."""
 
-# demands: S4-60, S4-69, S4-89
+# demands: S4-60, S4-69, S4-89, S4-126
 
 from __future__ import annotations
 

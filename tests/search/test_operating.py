@@ -1,5 +1,7 @@
 """What operators use: the backfill, the commands, the findings of doctor, the metrics; and saved searches."""
 
+# demands: S4-119
+
 from __future__ import annotations
 
 import asyncio
@@ -10,7 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from forebay.cli import cli
+from forebay.hooks import Finding
 from forebay.pipelines.housekeeping.steps import ChoreRun, housekeeping
+from forebay.pipelines.indexing import checks
 from forebay.pipelines.indexing.checks import check_search
 from forebay.pipelines.indexing.metrics import METRICS
 from forebay.search import db
@@ -18,6 +22,7 @@ from forebay.services.embeddings import model_file
 from forebay.settings import Settings
 from forebay.testing import testbed
 from tests.search._index import Index
+from tests.services.openai._stub import MODEL, serving_openai
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -158,3 +163,36 @@ async def test_doctor_says_what_searching_by_meaning_needs(
     assert await found(pg15_dsn, embedding_model="") == [("OK", "by words only: FOREBAY_EMBEDDING_MODEL is empty")]
     monkeypatch.setattr(model_file, "PACKAGE", "no_such_package")
     assert ("WARN", "the model cannot be used, so that new texts are found by words only") in await found(bare_dsn)
+
+
+async def test_doctor_says_whether_the_embedding_service_answers(
+    bare_dsn: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def found(**given: object) -> Finding:
+        usual = {"database_url": bare_dsn, "data_dir": data_dir, "embedding_model": MODEL, "embedding_dimensions": 2}
+        return (await check_search(Settings(**usual | {"embedding_key": "sk-1"} | given)))[0]  # type: ignore[arg-type]
+
+    async with serving_openai("sk-1") as stub:
+        ok = await found(embedding_url=stub.url)
+        assert (ok.level, ok.text) == ("OK", f"the embedding service answers: {MODEL} of 127.0.0.1")
+        assert [each.question["input"] for each in stub.asked] == [["test"]]
+        stub.status, stub.body = 503, b'{"error": {"message": "overloaded"}}'
+        down = await found(embedding_url=stub.url)
+        said = "the embedding service is not available: the embedding service answered 503: overloaded"
+        assert (down.level, down.text) == ("WARN", said)
+        assert down.fix == "check FOREBAY_EMBEDDING_URL and the service; texts are embedded when it answers again"
+        stub.status, stub.body = 200, None
+        wrong = await found(embedding_url=stub.url, embedding_dimensions=3)
+        assert (wrong.level, wrong.text) == (
+            "WARN",
+            "the model cannot be used, so that new texts are found by words only",
+        )
+        assert "answers vectors of 2 numbers: set FOREBAY_EMBEDDING_DIMENSIONS" in (wrong.fix or "")
+        gone = stub.url
+    assert (await found(embedding_url=gone)).text.startswith("the embedding service is not available: ")
+    async with serving_openai("sk-1") as silent:
+        silent.events, silent.may_go_on = [b"{}"], asyncio.Event()
+        monkeypatch.setattr(checks, "_ANSWER_S", 0.2)
+        late = await found(embedding_url=silent.url)
+        silent.may_go_on.set()
+        assert late.text == "the embedding service is not available: no answer within 0.2 s"

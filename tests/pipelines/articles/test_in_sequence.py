@@ -4,6 +4,8 @@ The workers have the clock of the machine. One that got no slot of the limit ask
 testbeds, whose clocks stand still, that second never passes.
 """
 
+# demands: S4-65
+
 from __future__ import annotations
 
 import asyncio

@@ -101,6 +101,15 @@ def test_batches_are_bounded_with_their_padding() -> None:
     assert all(len(batch) * max(lengths[place] for place in batch) <= BATCH_TOKENS for batch in batches)
 
 
+def test_short_texts_are_not_padded_to_long_ones() -> None:
+    """One text of five is long: as in a batch of articles and notes."""
+    lengths = [250 if n % 5 == 0 else 10 + n % 15 for n in range(64)]
+    batches = list(_batches(lengths))
+    padded = sum(len(batch) * max(lengths[place] for place in batch) for batch in batches)
+    assert padded < 1.15 * sum(lengths)
+    assert len(batches) < 8  # not a batch for each length: a call of the model has a cost, too
+
+
 def test_the_file_is_built_once_and_again_when_it_is_damaged(cache: Path, model: LocalModel) -> None:
     path = model_file.model_file(cache)
     built = path.stat().st_mtime_ns

@@ -2,38 +2,65 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import asyncio
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 from forebay.cli._common import find_dsn
 from forebay.db.pool import connected
-from forebay.errors import ConfigError, DatabaseUnavailable
+from forebay.errors import ConfigError, DatabaseUnavailable, StepError, one_line
 from forebay.hooks import Finding
 from forebay.search import db
 from forebay.services import embeddings
 
 if TYPE_CHECKING:
+    from forebay.services.egress import Http
     from forebay.settings import Settings
 
 _ABOUT = "search"
+_ANSWER_S = 5.0
+_UNAVAILABLE = "check FOREBAY_EMBEDDING_URL and the service; texts are embedded when it answers again"
 
 
 async def check_search(settings: Settings) -> list[Finding]:
     if not embeddings.is_on(settings):
         return [Finding("OK", _ABOUT, "by words only: FOREBAY_EMBEDDING_MODEL is empty")]
-    found = [_check_model(settings)]
+    found = [await _check_model(settings)]
     with suppress(DatabaseUnavailable):  # which is a finding of its own
         found.append(await _check_vectors(settings))
     return found
 
 
-def _check_model(settings: Settings) -> Finding:
+async def _check_model(settings: Settings) -> Finding:
     try:
-        return Finding("OK", _ABOUT, f"the model is {embeddings.check_model(settings)}")
+        name = embeddings.check_model(settings)
+        if settings.embedding_url:
+            await _ask_service(settings)
+            return Finding("OK", _ABOUT, f"the embedding service answers: {name}")
     except ConfigError as error:
         return Finding(
-            "WARN", _ABOUT, "the model cannot be used, so that new texts are found by words only", str(error)
+            "WARN", _ABOUT, "the model cannot be used, so that new texts are found by words only", one_line(error)
         )
+    except (StepError, TimeoutError) as error:
+        reason = f"no answer within {_ANSWER_S:g} s" if isinstance(error, TimeoutError) else one_line(error)
+        return Finding("WARN", _ABOUT, f"the embedding service is not available: {reason}", _UNAVAILABLE)
+    return Finding("OK", _ABOUT, f"the model is {name}")
+
+
+async def _ask_service(settings: Settings) -> None:
+    """Embed one word by the configured service.
+
+    Raises: ConfigError, StepError or TimeoutError.
+    """
+    from forebay.services.egress import open_egress, open_http  # noqa: PLC0415 - an extra
+
+    async with asyncio.timeout(_ANSWER_S), AsyncExitStack() as stack:
+
+        async def http() -> Http:
+            return await stack.enter_async_context(open_http(await stack.enter_async_context(open_egress(settings))))
+
+        model = await stack.enter_async_context(embeddings.open_model(settings, http))
+        await model.embed(["test"])
 
 
 async def _check_vectors(settings: Settings) -> Finding:

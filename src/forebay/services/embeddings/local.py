@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 DIMENSIONS = 384
 MAX_TOKENS = 256
 BATCH_TOKENS = 2048  # of a batch with its padding: larger ones take more memory, and no less time
+_FULL_ENOUGH = 256  # tokens of a batch: a call of the model costs little in comparison
+_SIMILAR = 0.75  # of the longest text of a batch: shorter ones are left to the next one, if this one is full enough
 _EXTRA = "pip install 'forebay[embeddings]'"
 _PROVIDERS = ("CUDAExecutionProvider", "ROCMExecutionProvider", "CoreMLExecutionProvider")
 
@@ -79,16 +81,23 @@ def _cut(ids: list[int]) -> list[int]:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Places of texts, in batches of at most BATCH_TOKENS with the padding; the longest first, so that the memory that
-    is needed is taken once."""
+    """Places of texts, in batches of at most BATCH_TOKENS with the padding, of texts of similar length; the longest
+    first, so that the memory that is needed is taken once."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lambda each: -lengths[each]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > BATCH_TOKENS:
+        if batch and _is_full(len(batch), lengths[batch[0]], lengths[place]):
             yield batch
             batch = []
         batch.append(place)
     if batch:
         yield batch
+
+
+def _is_full(texts: int, longest: int, following: int) -> bool:
+    """Whether a batch of so many texts is better without the following one, which would be padded to the longest."""
+    if (texts + 1) * longest > BATCH_TOKENS:
+        return True
+    return texts * longest >= _FULL_ENOUGH and following < longest * _SIMILAR
 
 
 def open_local(cache: Path, threads: int | None = None, *, niceness: int = 0) -> LocalModel:
