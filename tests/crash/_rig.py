@@ -215,7 +215,7 @@ class Proxy:
     """A TCP proxy in front of PostgreSQL that can fail as networks do.
 
     `lose` makes the connections of now half-open: what either side sends is taken and goes nowhere, and nobody is told;
-    new connections work, unless `all_new`. `cut` resets them.
+    new connections work, unless `all_new`. `cut` resets them. `hold_copies` lets a COPY stand in the middle.
     """
 
     def __init__(self, dsn: str) -> None:
@@ -225,6 +225,8 @@ class Proxy:
         self._lose_new = self._refuse_new = False
         self._trap: re.Pattern[bytes] | None = None
         self._arrives = False
+        self._held_after: int | None = None
+        self.held = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -260,6 +262,10 @@ class Proxy:
         hears of it, or before the client hears the answer."""
         self._trap = re.compile(rb"(__asyncpg_stmt_\w+?__)\0[^\0]*" + re.escape(text.encode()))
         self._arrives = arrives
+
+    def hold_copies(self, after: int) -> None:
+        """Of the rows that a COPY sends, so many bytes arrive; then `held` is set, and the rest never comes."""
+        self._held_after = after
 
     def cut(self, *, refuse_new: bool = False) -> None:
         for link in list(self._links):
@@ -309,11 +315,22 @@ class Proxy:
             link.trap = b"\0" + found[1] + b"\0"
         return False
 
+    async def _hold(self, link: _Link, size: int) -> None:
+        assert link.left is not None
+        link.left -= size
+        if link.left < 0:
+            self.held.set()
+            await link.ended.wait()
+
     async def _pump(
         self, link: _Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, asks: bool
     ) -> None:
         with suppress(OSError):
             while data := await reader.read(65536):
+                if asks and self._held_after is not None and data.startswith(b"Q") and b"COPY " in data:
+                    link.left = self._held_after
+                if not asks and link.left is not None:
+                    await self._hold(link, len(data))
                 if not link.lost and not (asks and self._springs(link, data)):
                     writer.write(data)
                     await writer.drain()
@@ -328,9 +345,12 @@ class _Link:
         self._client = client
         self._server = server
         self.trap: bytes | None = None
+        self.left: int | None = None
         self.lost = False
+        self.ended = asyncio.Event()
 
     def reset(self) -> None:
+        self.ended.set()
         self._client.transport.abort()
         self._server.transport.abort()
 

@@ -7,20 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash._rig import Watch, Workers
+from tests.crash._rig import Proxy, Watch, Workers
 from tests.pipelines._sheets import Line, add_sheet, exporting
 
 _KILLS = 3
-_READING = """select count(*) > 0 from pg_stat_activity
-where datname = current_database() and query like 'COPY%' and state = 'active'"""
+_HELD_AFTER = 400_000  # bytes of about two million
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])
 async def test_killed_workers(dsn: str, workers: Workers, tmp_path: Path, kind: str) -> None:
-    # Long cells: none of the formats is ready before a kill can come.
     lines = [
         Line({"Name": f"=thing {n}", "Text": f"{n} ü, \n" * 800}, {"title": f"Thing {n}", "score": n / 7})
-        for n in range(5_000)
+        for n in range(300)
     ]
     settings = {"pipelines": "forebay.pipelines.sheets.exports", "data_dir": str(tmp_path)}
     async with exporting(dsn, tmp_path) as exports, Watch(dsn) as watch:
@@ -30,11 +28,11 @@ async def test_killed_workers(dsn: str, workers: Workers, tmp_path: Path, kind: 
         await exports.conn.execute("delete from forebay.blob")
         export = await exports.ask(job, kind)
         for _ in range(_KILLS):
-            worker = workers.start(**settings)
-            await watch.until("the grid is being read", _READING)
-            worker.kill()
-            # Its backend ends when it finds nobody to send to: the next one that reads is the next worker's.
-            await watch.until("the backend has ended", f"select not ({_READING})")
+            async with Proxy(dsn) as proxy, asyncio.timeout(120):
+                proxy.hold_copies(after=_HELD_AFTER)
+                worker = workers.start(dsn=proxy.dsn, **settings)
+                await proxy.held.wait()  # it has read a part of the grid, and waits for the rest
+                worker.kill()
         workers.start(**settings)
         await watch.done([export])
         assert await exports.content(export) == undisturbed
