@@ -23,7 +23,7 @@ from forebay.errors import TransientError
 from forebay.pipelines.articles import db as rows
 from forebay.pipelines.articles.db import ArticleValues, Embedding
 from forebay.pipelines.articles.settings import ArticlesSettings
-from forebay.pipelines.articles.steps import articles
+from forebay.pipelines.articles.steps import articles, tune
 from forebay.search.models import embedding_model
 from forebay.settings import Settings
 from forebay.testing import Testbed, context, testbed
@@ -144,6 +144,7 @@ async def embedding(
         async with testbed(dsn, [articles], migrated=True, resources=models, settings=settings) as bed:
             yield Bed(bed, conn, chosen, dsn, settings)
     finally:
+        tune(Settings().including(ArticlesSettings()))  # the steps belong to the process
         await conn.close()
 
 

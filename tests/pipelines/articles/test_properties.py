@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tests.conftest import NewDatabase
 
 pytestmark = [
-    pytest.mark.soak,  # minutes of CPU
     # A thread of the worker uses the module `random` while Hypothesis draws.
     pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning"),
 ]
@@ -63,9 +62,10 @@ async def other(shared: Bed) -> AsyncIterator[asyncpg.Connection[Any]]:
     await conn.close()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
+@pytest_asyncio.fixture(loop_scope="session")
 async def one_by_one(new_database: NewDatabase) -> AsyncIterator[Bed]:
-    """A worker in the mode in which tasks run one at a time."""
+    """A worker in the mode in which tasks run one at a time. It ends with its test: how the steps run is set for all
+    workers of a process."""
     with new_database() as dsn:
         async with embedding(dsn, TinyModel(), own={"sequential": True}) as bed:
             yield bed
@@ -174,7 +174,7 @@ async def test_property_4_task_persistence_across_restarts(shared: Bed, contents
 
 
 # Feature: background-embedding-queue, Property 5: Sequential task processing
-@hundred
+@settings(hundred, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(contents=st.lists(_contents, min_size=2, max_size=3))
 async def test_property_5_sequential_task_processing(one_by_one: Bed, contents: list[str]) -> None:
     """In the mode in which tasks run one at a time."""
