@@ -17,7 +17,7 @@ from forebay.pipelines.image_tools import store_thumbnails
 from forebay.pipelines.media import step_writes
 from forebay.pipelines.media.extracted import plain_file
 from forebay.pipelines.media.extractor import EXTRACT_S, Order, remove_folder, run_extractor
-from forebay.pipelines.media.inspecting import inspect_file, make_poster, remuxed
+from forebay.pipelines.media.inspecting import inspect_file, inspections, make_poster, remuxed
 from forebay.pipelines.media.links import check_allowed
 from forebay.pipelines.media.probing import find_on_page
 from forebay.pipelines.media.settings import MediaSettings
@@ -155,9 +155,7 @@ async def _keep_upload(ctx: Context, given: Media, share: Share, own: MediaSetti
         raise DataError("the uploaded file is not there any more: upload it again")
     blobs = await ctx.get(resources.blobs)
     async with blobs.local(sha256) as path:
-        facts = await inspect_file(ctx, path)
-        check_duration(facts, own)
-        poster = await make_poster(ctx, path, facts)
+        facts, poster = await _inspected(ctx, path, own)
         size = path.stat().st_size
     stored = Stored(file_id, share.owner_id, sha256, size, facts.file_name, facts.media_type)
     return await _ready(ctx, share, stored, facts, poster)
@@ -192,12 +190,10 @@ async def store(
 
     Raises: DataError when it is no media, or too long.
     """
-    ctx.progress(note="inspecting the file")
     alive(_INSPECT_S)
     await asyncio.to_thread(path.chmod, 0o644)  # its folders are private; a sandboxed program reads it without a copy
-    facts = await inspect_file(ctx, path)
-    check_duration(facts, own)
-    poster = await make_poster(ctx, path, facts)
+    facts, poster = await _inspected(ctx, path, own)
+    alive(_INSPECT_S)
     ctx.progress(note="storing the file")
     blobs = await ctx.get(resources.blobs)
     stored = await blobs.adopt(
@@ -209,6 +205,19 @@ async def store(
         max_bytes=own.max_bytes,
     )
     return await _ready(ctx, share, stored, facts, poster)
+
+
+async def _inspected(ctx: Context, path: Path, own: MediaSettings) -> tuple[FileFacts, tuple[bytes, Picture] | None]:
+    """What the file is, and a poster of it.
+
+    Raises: DataError when it is no media, or too long.
+    """
+    ctx.progress(note="waiting for the inspection of other files")
+    async with await ctx.get(inspections):
+        ctx.progress(note="inspecting the file")
+        facts = await inspect_file(ctx, path)
+        check_duration(facts, own)
+        return facts, await make_poster(ctx, path, facts)
 
 
 def check_duration(facts: FileFacts, own: MediaSettings) -> None:

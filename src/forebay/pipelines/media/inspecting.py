@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import tempfile
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay import resources
+from forebay.engine.declare.resources import Resources, resource
 from forebay.errors import ConfigError, DataError, StepError, TransientError
 from forebay.log import get_logger
 from forebay.pipelines.image_tools import READ_PICTURE
@@ -64,6 +67,12 @@ class FileFacts:
     def file_name(self) -> str:
         """A name for the file that owes nothing to its source."""
         return f"media.{_EXTENSIONS.get(self.media_type, self.media_type.partition('/')[2])}"
+
+
+@resource
+async def inspections(_: Resources) -> AsyncGenerator[asyncio.Semaphore]:
+    """One inspection for each processor: a hundred downloads need little, a hundred programs that read files much."""
+    yield asyncio.Semaphore(len(os.sched_getaffinity(0)))
 
 
 async def inspect_file(ctx: Context, path: Path) -> FileFacts:

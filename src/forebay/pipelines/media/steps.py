@@ -108,7 +108,7 @@ async def index(ctx: Context, given: Media, share: Share, spoken: Transcribed | 
 def tune(settings: Settings) -> None:
     """Apply the settings to the downloads."""
     own = settings.of(MediaSettings)
-    download.concurrency = (min(2, own.downloads), own.downloads)
+    download.concurrency = (own.downloads, own.downloads)  # they wait for the network; inspections are limited apart
     download.retry = Retry(attempts=own.attempts, base=5.0, cap=900.0)
     download.timeout = own.download_s + 300.0  # what is inspected and stored afterwards
     limits = [Limit("media site", concurrency=own.site_downloads, key=site_of)]
