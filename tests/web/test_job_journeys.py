@@ -268,7 +268,9 @@ def test_a_worker_is_killed_and_the_work_goes_on(serve: Callable[..., Site], tmp
     gate = tmp_path / "gate"
     gate.mkdir()
     job = ann.post("/api/jobs", json={"pipeline": "slow", "input": {"number": 0, "gate": str(gate)}}).json()["jobId"]
-    page = site.person().open(f"/jobs/{job}/items/1")
+    person = site.person()
+    person.ignores_shift = True  # the reasons leave the page when the item ends
+    page = person.open(f"/jobs/{job}/items/1")
     why = page.get_by_role("region", name="Why it waits")
     expect(why).to_contain_text("no running worker serves queue slow.wait")
     try:

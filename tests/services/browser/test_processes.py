@@ -24,7 +24,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def tree(pid: int | None = None) -> set[psutil.Process]:
-    return set(psutil.Process(pid).children(recursive=True))
+    """What runs below a process, without the database that this one may have started for all tests of the run."""
+    return {each for each in psutil.Process(pid).children(recursive=True) if name(each) != "postgres"}
 
 
 def browsers(kind: str) -> list[psutil.Process]:
