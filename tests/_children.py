@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
+
+import psutil
 
 from forebay.engine.processes.child_process import ChildProcess
 from forebay.engine.processes.pool import ProcessPool
@@ -43,3 +46,16 @@ async def shared_children() -> AsyncIterator[None]:
         for children in _idle_in.pop(loop).values():
             for child in children:
                 await child.kill()
+
+
+def kept_for_others(processes: set[psutil.Process]) -> set[psutil.Process]:
+    """Those of these processes that a test process keeps for the whole run: the database, and the browser of the tests
+    of the web app, below the driver of Playwright."""
+    kept: set[psutil.Process] = set()
+    for process in processes:
+        with suppress(psutil.Error):
+            if process.name() == "postgres":
+                kept.add(process)
+            elif process.cmdline() and Path(process.cmdline()[0]).name == "node":
+                kept |= {process, *process.children(recursive=True)}
+    return kept

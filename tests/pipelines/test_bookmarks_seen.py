@@ -16,6 +16,7 @@ from forebay.engine.declare.resources import Resources, resource
 from forebay.services.browser import Browser, find_browser, open_browser
 from forebay.services.images import inspect
 from forebay.settings import Settings
+from tests._children import kept_for_others
 from tests.corpus.site import Site
 from tests.pipelines._crawl import Crawl, crawling
 
@@ -88,7 +89,8 @@ async def test_a_killed_browser_costs_only_the_screenshot_another_attempt(dsn: s
             async def deadly(url: str, **options: object) -> object:
                 if not killed:
                     await opened.check()
-                    chromium = [child for child in psutil.Process().children(recursive=True) if "chrom" in child.name()]
+                    below = set(psutil.Process().children(recursive=True))
+                    chromium = [child for child in below - kept_for_others(below) if "chrom" in child.name()]
                     killed.extend(child.pid for child in chromium)
                     for child in chromium:
                         child.kill()

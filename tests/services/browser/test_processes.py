@@ -17,6 +17,7 @@ import pytest
 from forebay.errors import ConfigError, StepError, TransientError
 from forebay.services.browser import Browser, find_browser
 from forebay.settings import Settings
+from tests._children import kept_for_others
 from tests.corpus.site import Site
 from tests.services.browser.conftest import Opened
 
@@ -24,8 +25,10 @@ ROOT = Path(__file__).parents[3]
 
 
 def tree(pid: int | None = None) -> set[psutil.Process]:
-    """What runs below a process, without the database that this one may have started for all tests of the run."""
-    return {each for each in psutil.Process(pid).children(recursive=True) if name(each) != "postgres"}
+    """What runs below a process, without what this one keeps for other tests of the run: the database, and the browser
+    of the web app's tests with its driver."""
+    found = set(psutil.Process(pid).children(recursive=True))
+    return found - kept_for_others(found)
 
 
 def browsers(kind: str) -> list[psutil.Process]:
