@@ -62,13 +62,6 @@ new PerformanceObserver(list => {
 }).observe({type: "layout-shift", buffered: true});
 """
 
-# The entries of the first frame come to the observer before the second.
-_FORGET_SHIFT = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => {
-  window.__shift = window.__shiftOfAll = 0;
-  window.__moved = [];
-  done();
-}))))"""
-
 
 def require() -> str:
     """The browser. Locally its absence skips the test; in CI it is a failure."""
@@ -132,10 +125,6 @@ class Watched:
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.emulate_media(color_scheme="dark" if dark else "light")
         self._device.send("Emulation.setTouchEmulationEnabled", {"enabled": width < 900})
-
-    def forget_shift(self) -> None:
-        """What has moved does not count, as after another device was taken: its layout is there after two frames."""
-        self.page.evaluate(_FORGET_SHIFT)
 
     def rest(self) -> None:
         """Leave the app for a plain file of the site. The process that drew the page stays, with what it has compiled;
