@@ -29,7 +29,7 @@ async def thumbnail(ctx: Context, value: dict[str, Any], size: int) -> int:
     raise DataError("no picture")
 
 
-@tree.step(after=root)
+@tree.step(after=root, retry=Retry(attempts=5, base=300.0, jitter=False))  # not before these tests end
 async def look_up(ctx: Context, value: dict[str, Any], size: int) -> int | NotFound | Skip:
     match value["kind"]:
         case "missing":

@@ -146,10 +146,12 @@ def test_an_administrator_sets_limits_and_invites_with_a_code(site: Site) -> Non
     link = page.get_by_role("status", name="New invitation").locator("code").inner_text()
     assert link.startswith(f"{site.url}/sign-in#")
     assert _decoded(code.screenshot()) == link
+    revoke = page.get_by_role("list", name="Open invitations").get_by_role("button", name="Revoke")
+    expect(revoke).to_be_visible()
     page.locator("h1").focus()
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("list", name="Open invitations").get_by_role("button", name="Revoke")).to_be_focused()
+    expect(revoke).to_be_focused()
     page.goto(f"{site.url}/admin/users")
     expect(page.get_by_role("list", name="Users").get_by_role("listitem")).to_have_count(3)
     page.keyboard.press("j")

@@ -57,7 +57,10 @@ export async function changeOwner(name: string, body: Schema<"ChangeOwner">): Pr
 
 export async function invite(role: Invitation["role"]): Promise<Schema<"Invited">> {
   const made = await take(api.POST("/api/users/invitations", { body: { role } }));
-  void queryClient.invalidateQueries({ queryKey: ["invitations"] });
+  // A list that is being loaded for the first time would not be loaded again, and may lack this invitation.
+  void queryClient
+    .cancelQueries({ queryKey: ["invitations"] })
+    .then(() => queryClient.invalidateQueries({ queryKey: ["invitations"] }));
   return made;
 }
 
