@@ -67,7 +67,7 @@ def test_dropped_files_open_the_page_that_takes_them(site: Site) -> None:
     page = _opened(site)
     expect(page.get_by_role("button", name="Save a sample link")).to_be_visible()  # the page is there as a whole
     page.evaluate(_DROP, "prices.csv")
-    page.wait_for_url(re.compile(r"/sheets/new(\?|$)"))  # its job is in the address as soon as it is uploaded
+    expect(page).to_have_url(re.compile(r"/sheets/new(\?|$)"))  # its job is in the address as soon as it is uploaded
     page.evaluate(_DROP, "setup.exe")
     expect(page.get_by_text("That kind of file has no place here")).to_be_visible()
 

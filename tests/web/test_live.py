@@ -211,6 +211,7 @@ def test_a_page_that_is_idle_asks_rarely_and_a_hidden_one_never(site: Site) -> N
         expect(page.locator("[aria-busy=true], [role=status]:has-text('Loading')")).to_have_count(0)
         if path == f"/jobs/{job}":
             expect(page.get_by_label("Steps of the job").first).to_be_visible()  # its tabs come after the page
+        asked.during(page, 5)  # what belongs to the opening, and comes late on a busy machine
         assert len(minute := asked.during(page, 60)) <= 4, minute
     page = _opened(root, "/ops")
     page.evaluate(_HIDE, True)
