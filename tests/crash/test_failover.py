@@ -1,7 +1,5 @@
 """A primary that is killed or hangs, and a standby that takes its place: everybody finds it, and nothing is lost."""
 
-# demands: S1-118
-
 from __future__ import annotations
 
 import asyncio

@@ -269,19 +269,22 @@ def test_a_worker_is_killed_and_the_work_goes_on(serve: Callable[..., Site], tmp
     gate.mkdir()
     job = ann.post("/api/jobs", json={"pipeline": "slow", "input": {"number": 0, "gate": str(gate)}}).json()["jobId"]
     person = site.person()
-    person.ignores_shift = True  # the reasons leave the page when the item ends
     page = person.open(f"/jobs/{job}/items/1")
     why = page.get_by_role("region", name="Why it waits")
     expect(why).to_contain_text("no running worker serves queue slow.wait")
+    person.check()
     try:
         first = workers.start()
         _until_it_is(ann, job, "running")
         page.reload()
         expect(why).to_contain_text("wait: running on")
+        person.check()
         first.kill()
         _until_it_is(ann, job, "worker_lost")
         page.reload()
         expect(why).to_contain_text("is lost; it starts again")
+        person.check()
+        person.ignores_shift = True  # from here on the page changes: the reasons leave it when the item ends
         (gate / "open").touch()
         workers.start()
         expect(page.get_by_text("Done", exact=True).first).to_be_visible()
