@@ -38,7 +38,7 @@ async def examine(conn: Connection, dsn: str, settings: Settings) -> AsyncIterat
     if server.read_only:
         yield Finding("FAIL", "database", "it is a read-only standby", "point FOREBAY_DATABASE_URL at the primary")
     yield _clock(server)
-    yield _connections(server, settings)
+    yield _connections(server, settings, dsn)
     yield await _listen(dsn, settings)
     if (replication := await checkup.replication(conn)).standbys:
         yield _replication(replication, dsn)
@@ -77,8 +77,9 @@ def _clock(server: checkup.Server) -> Finding:
     return Finding("WARN", "clock", f"differs by {show.duration(apart)} from the database's", fix)
 
 
-def _connections(server: checkup.Server, settings: Settings) -> Finding:
-    each = settings.pool_size + settings.step_transactions + 1 + settings.listen
+def _connections(server: checkup.Server, settings: Settings, dsn: str) -> Finding:
+    probe = len(find_addresses(dsn)) > 1
+    each = settings.pool_size + settings.step_transactions + 1 + settings.listen + probe
     leader = int(settings.prepared_statements)
     wanted = settings.processes * each + leader + settings.api_pool_size + 8
     text = f"workers (FOREBAY_PROCESSES x {each}) and API may use {wanted} of {server.connections}"

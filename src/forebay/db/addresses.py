@@ -47,3 +47,9 @@ def _paired(hosts: list[str], ports: list[str]) -> list[tuple[str, int]]:
     if len(ports) == 1:
         ports = ports * len(hosts)
     return [(host, int(port or _DEFAULT_PORT)) for host, port in zip(hosts, ports, strict=True)]
+
+
+def wanted_server(dsn: str) -> dict[str, str]:
+    """The option of both drivers that finds the primary among several addresses, unless the string has its own."""
+    is_open = len(find_addresses(dsn)) > 1 and "target_session_attrs" not in dsn
+    return {"target_session_attrs": "read-write"} if is_open else {}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncpg
 
-from forebay.db.addresses import find_addresses
+from forebay.db.addresses import find_addresses, wanted_server
 from forebay.errors import one_line
 from forebay.log import get_logger
 
@@ -135,10 +135,9 @@ async def connect_to_primary(dsn: str, *, timeout: float = 60, **options: Any) -
     addresses = find_addresses(dsn)
     if len(addresses) < 2:
         return await asyncpg.connect(dsn, timeout=timeout, **options)
-    if "target_session_attrs" not in dsn:
-        options["target_session_attrs"] = "read-write"
+    target = wanted_server(dsn)
     servers = _servers.setdefault(addresses, _Servers(addresses))
-    conn = await servers.connect(dsn, timeout, options)
-    probe = {name: options[name] for name in ("target_session_attrs", "connection_class") if name in options}
-    servers.start_probing(dsn, probe | {"server_settings": {"application_name": "forebay probe"}})
+    conn = await servers.connect(dsn, timeout, options | target)
+    kept = {"connection_class": options["connection_class"]} if "connection_class" in options else {}
+    servers.start_probing(dsn, {**target, **kept, "server_settings": {"application_name": "forebay probe"}})
     return conn

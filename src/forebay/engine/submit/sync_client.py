@@ -8,7 +8,7 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from forebay.db.addresses import find_addresses
+from forebay.db.addresses import find_addresses, wanted_server
 from forebay.db.pool import database_unavailable
 from forebay.engine.db.adapters import sync_adapter_for
 from forebay.engine.db.sql import load
@@ -177,10 +177,9 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
         raise ForebayError("SyncClient.connect needs psycopg: pip install 'forebay[psycopg]'") from error
     try:
         # Of several addresses, the driver asks one after the other, and would wait for the first without end.
-        several: dict[str, Any] = {"connect_timeout": 3} if len(find_addresses(dsn)) > 1 else {}
-        if several and "target_session_attrs" not in dsn:
-            several["target_session_attrs"] = "read-write"
-        return psycopg.connect(dsn, autocommit=True, application_name="forebay client", **several)
+        options: dict[str, Any] = {"connect_timeout": 3} if len(find_addresses(dsn)) > 1 else {}
+        options |= wanted_server(dsn)
+        return psycopg.connect(dsn, autocommit=True, application_name="forebay client", **options)
     except psycopg.ProgrammingError as error:  # its message has the address
         raise database_unavailable(ValueError()) from error
     except psycopg.Error as error:
