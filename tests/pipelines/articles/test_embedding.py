@@ -4,19 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import asyncpg
+import pytest
 import pytest_asyncio
 
 from forebay.errors import ConfigError, DataError, ResourceError, TransientError
 from forebay.pipelines.articles import chores
 from forebay.pipelines.articles import db as rows
+from forebay.pipelines.articles.batches import ArticleBatches, Vectors
 from tests.pipelines.articles._bed import Bed, TinyModel, embedding, failing
 
 if TYPE_CHECKING:
+    from forebay import Context
     from tests.conftest import NewDatabase
 
 
@@ -60,14 +64,27 @@ async def test_only_chunks_that_have_changed_are_embedded(bed: Bed) -> None:
     assert {key: first[key] for key in first.keys() & second.keys()}.items() <= second.items()
 
 
-async def test_articles_of_several_owners_share_a_call(bed: Bed) -> None:
+async def test_articles_of_several_owners_share_a_call(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The articles whose tasks come while the model works on the first are the next batch."""
     made = [
         await bed.create(f"Of {owner}", f"text of {owner} {n}", owner=owner)
         for owner in ("ann", "bob")
         for n in range(8)
     ]
+    came, embed = asyncio.Semaphore(0), ArticleBatches.embed
+
+    def counted(batches: ArticleBatches, ctx: Context, article_id: int) -> Awaitable[Vectors | None]:
+        came.release()
+        return embed(batches, ctx, article_id)
+
+    async def all_came(_texts: Sequence[str]) -> None:
+        for _ in made:
+            await came.acquire()
+
+    monkeypatch.setattr(ArticleBatches, "embed", counted)
+    bed.model.during = all_came
     await bed.bed.finish()
-    assert max(len(call) for call in bed.model.calls) > 8
+    assert [len(call) for call in bed.model.calls] == [1, 15]
     assert [await bed.state(article) for article in made] == ["fresh"] * 16
 
 
