@@ -57,10 +57,7 @@ export async function changeOwner(name: string, body: Schema<"ChangeOwner">): Pr
 
 export async function invite(role: Invitation["role"]): Promise<Schema<"Invited">> {
   const made = await take(api.POST("/api/users/invitations", { body: { role } }));
-  // A list that is being loaded for the first time would not be loaded again, and may lack this invitation.
-  void queryClient
-    .cancelQueries({ queryKey: ["invitations"] })
-    .then(() => queryClient.invalidateQueries({ queryKey: ["invitations"] }));
+  void queryClient.invalidateQueries({ queryKey: ["invitations"] });
   return made;
 }
 

@@ -1,6 +1,6 @@
-import { QueryClient } from "@tanstack/react-query";
 import createClient from "openapi-fetch";
 import { ProblemError, problemOf, unreachable } from "./problem";
+import { AppQueryClient } from "./query-client";
 import type { components, paths } from "./schema";
 import { signedIn } from "./session";
 
@@ -55,7 +55,7 @@ const MOST_TRIES = 4;
 
 /** Query keys begin with the noun: ["jobs", filter], ["job", id], ["items", jobId, filter]; ids are strings.
  * `meta: { live: true }` marks what events keep fresh: it is asked again by polling when there is no stream. */
-export const queryClient = new QueryClient({
+export const queryClient = new AppQueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
