@@ -1,6 +1,10 @@
-"""A site of one film at every path and address, from memory, which sends so many bytes a second to each reader."""
+"""A site with a film at every path and address, from memory, which sends so many bytes a second to each reader.
+
+The films differ in their last bytes, so that each is stored.
+"""
 
 import asyncio
+import hashlib
 import sys
 from pathlib import Path
 
@@ -15,11 +19,13 @@ async def main(data: bytes, rate: float, port: int) -> None:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await reader.readuntil(b"\r\n\r\n")
+            path = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1]
+            end = hashlib.sha256(path).digest()
             writer.write(head)
             began = asyncio.get_running_loop().time()
             for at in range(0, len(data), BLOCK):
-                writer.write(data[at : at + BLOCK])
+                is_last = at + BLOCK >= len(data)
+                writer.write(data[at : -len(end)] + end if is_last else data[at : at + BLOCK])
                 await writer.drain()
                 due = began + (at + BLOCK) / rate
                 await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))

@@ -1,13 +1,20 @@
-"""Media: a hundred downloads of 20 MB at a time in one worker: memory, the API meanwhile, and the pace of aria2c."""
+"""Media: a hundred downloads of 20 MB at a time in one worker: memory, the API meanwhile, and the pace of aria2c.
 
-# demands: S1-13, S1-17
+The worker is one for downloads, as the guide has it; all of them may run at the same time (FOREBAY_DOWNLOAD_WORKERS),
+and each file is at an address of its own, because the limits per host and per site stay at their defaults, as does the
+guard. aria2c and the worker take turns. The worker also inspects each file, makes a poster and stores it durably.
+"""
+
+# demands: S1-12, S1-13, S1-14, S1-17, S1-23, S1-77, S1-78, S1-79, S1-80, S1-81, S1-82, S1-83, S1-91
 
 import asyncio
+import resource
 import shutil
 import struct
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
@@ -15,12 +22,13 @@ import psutil
 
 from bench.harness import BenchError, Context, connected
 from bench.http_client import Client
-from bench.measure import percentile, resident_bytes
+from bench.measure import cpu_seconds, median, percentile, proportional_bytes
 from bench.serving import served
 from bench.steadily import registered, worker
 
 SIZE = 20 << 20
 RATE = 1 << 20  # bytes a second for each reader
+ROUNDS = 2
 MEMORY_BAR = 300.0
 MEGABYTE = 1 << 20
 _FFMPEG = shutil.which("ffmpeg") or ""
@@ -28,18 +36,29 @@ _LEFT = "select count(*) from forebay.share where download_status <> 'completed'
 _RUNNING = "select count(*) from forebay.share where download_status = 'processing'"
 
 
+@dataclass
+class Round:
+    """What one turn has taken."""
+
+    seconds: float
+    cpu: float
+    answered: float = 0.0  # milliseconds until the API has responded
+    at_once: int = 0
+    waits: tuple[float, ...] = ()
+
+
 async def run(context: Context) -> None:
     ours = context.ours
-    if not ours or not all(map(shutil.which, ("ffmpeg", "ffprobe", "aria2c"))):
+    if not ours or not all(map(shutil.which, ("ffmpeg", "aria2c"))):
         return
-    film, count = _film(context.folder), context.sizes.media_downloads
+    film = _film(context.folder)
     dsn = await context.database(ours)
     token = await ours.api_token(dsn)
     environment = ours.api_environment(dsn) | {
         "FOREBAY_PIPELINES": "forebay.pipelines",
         "FOREBAY_EGRESS_ALLOW_NETWORKS": "127.0.0.0/8",
         "FOREBAY_DATA_DIR": str(context.folder / "media"),
-        "FOREBAY_DOWNLOAD_WORKERS": str(count),
+        "FOREBAY_DOWNLOAD_WORKERS": str(context.sizes.media_downloads),
         "FOREBAY_MEDIA_TRANSCRIPTS": "false",
     }
     site_command = [sys.executable, "-m", "bench.media_site", str(film), str(RATE)]
@@ -48,11 +67,45 @@ async def run(context: Context) -> None:
         served(context, ours.api_command(), environment) as (port, _),
         connected(dsn) as conn,
     ):
-        bare = await _aria2c(context.folder, site, count)
-        with worker(context, environment, "media") as child:
+        await _in_turns(context, conn, (port, token, site), environment)
+
+
+async def _in_turns(
+    context: Context, conn: asyncpg.Connection, at: tuple[int, str, int], environment: dict[str, str]
+) -> None:
+    port, token, site = at
+    bare, loaded, idle, peak = list[Round](), list[Round](), list[float](), _Peak()
+    for number in range(ROUNDS):
+        urls = _urls(site, number, context.sizes.media_downloads)
+        bare.append(await _aria2c(context.folder, urls))
+        with worker(context, environment | {"FOREBAY_PIPELINES": "forebay.pipelines.media"}, "media") as child:
             await registered(conn, "media")
-            idle = await _requests(port, token, 100)
-            await _measure(context, conn, (port, token, site), child, (idle, bare))
+            await _requests(port, token, 50)  # the first ones after a start are slower
+            idle += await _requests(port, token, 200)
+            loaded.append(await _measure(context, conn, (port, token), child, urls, peak))
+    _record(context, bare, loaded, idle, peak)
+
+
+class _Peak:
+    bytes = 0
+
+    def note(self, process: psutil.Process) -> None:
+        self.bytes = max(self.bytes, proportional_bytes(process))
+
+
+def _record(context: Context, bare: list[Round], loaded: list[Round], idle: list[float], peak: _Peak) -> None:
+    count, megabytes = context.sizes.media_downloads, context.sizes.media_downloads * 20
+    ours, theirs = median([each.seconds for each in loaded]), median([each.seconds for each in bare])
+    waits = [wait for each in loaded for wait in each.waits]
+    note = (
+        f"{count} files of 20 MB, {loaded[-1].at_once} at a time, {ours:.1f} s; "
+        f"the request was answered after {loaded[-1].answered:.0f} ms"
+    )
+    context.record("media_memory", peak.bytes / MEGABYTE, MEMORY_BAR, note)
+    context.record("media_api_p99", percentile(waits, 0.99), percentile(idle, 0.99), f"{len(waits)} lists of shares")
+    cpu, bare_cpu = median([each.cpu for each in loaded]), median([each.cpu for each in bare])
+    note = f"aria2c: {theirs:.1f} s; CPU of the worker {cpu:.1f} s, of aria2c {bare_cpu:.1f} s"
+    context.record("media_throughput", megabytes / ours, megabytes / theirs, note)
 
 
 def _film(folder: Path) -> Path:
@@ -66,22 +119,27 @@ def _film(folder: Path) -> Path:
     return film
 
 
-def _urls(site: int, count: int) -> list[str]:
+def _urls(site: int, turn: int, count: int) -> list[str]:
     """Each at a host of its own: otherwise politeness would keep all but a few waiting."""
-    return [f"http://127.0.1.{number % 250 + 1}:{site}/{number}.mp4" for number in range(count)]
+    return [f"http://127.0.1.{number % 250 + 1}:{site}/{turn}-{number}.mp4" for number in range(count)]
 
 
-async def _aria2c(folder: Path, site: int, count: int) -> float:
-    """Seconds that aria2c takes for the same files."""
+async def _aria2c(folder: Path, urls: list[str]) -> Round:
     listed, target = folder / "urls.txt", folder / "aria2c"
-    listed.write_text("\n".join(_urls(site, count)))
-    options = ["-q", "-x1", "-s1", f"-j{count}", "--file-allocation=none", f"-d{target}", f"-i{listed}"]
-    began = time.perf_counter()
+    listed.write_text("\n".join(urls))
+    options = ["-q", "-x1", "-s1", f"-j{len(urls)}", "--file-allocation=none", f"-d{target}", f"-i{listed}"]
+    before, began = _children_cpu(), time.perf_counter()
     child = await asyncio.create_subprocess_exec("aria2c", *options)
     if await child.wait() != 0:
         raise BenchError("aria2c failed")
+    took = Round(time.perf_counter() - began, _children_cpu() - before)
     shutil.rmtree(target)
-    return time.perf_counter() - began
+    return took
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 async def _requests(port: int, token: str, count: int) -> list[float]:
@@ -99,28 +157,22 @@ async def _requests(port: int, token: str, count: int) -> list[float]:
 async def _measure(
     context: Context,
     conn: asyncpg.Connection,
-    at: tuple[int, str, int],
+    at: tuple[int, str],
     worker: psutil.Process,
-    before: tuple[list[float], float],
-) -> None:
-    port, token, site = at
-    idle, bare = before
-    count, peak, most = context.sizes.media_downloads, 0, 0
-    waits: list[float] = []
+    urls: list[str],
+    peak: _Peak,
+) -> Round:
+    port, token = at
+    waits, most, cpu = list[float](), 0, cpu_seconds([worker])
     began = time.perf_counter()
     async with Client(port, token) as http:
-        await http.post("/api/shares", {"shares": [{"url": url} for url in _urls(site, count)]})
+        await http.post("/api/shares", {"shares": [{"url": url} for url in urls]})
     answered = (time.perf_counter() - began) * 1e3
     while await conn.fetchval(_LEFT):
         waits += await _requests(port, token, 10)
-        peak = max(peak, resident_bytes([worker]))
+        await asyncio.to_thread(peak.note, worker)
         most = max(most, await conn.fetchval(_RUNNING))
-        if time.perf_counter() - began > context.sizes.patience + 20 * bare:
-            raise BenchError(f"{await conn.fetchval(_LEFT)} of {count} downloads are still open")
+        if time.perf_counter() - began > context.sizes.patience:
+            raise BenchError(f"{await conn.fetchval(_LEFT)} of {len(urls)} downloads are still open")
     seconds = time.perf_counter() - began
-    note = (
-        f"{count} files of 20 MB, {most} at a time, {seconds:.1f} s; the request was answered after {answered:.0f} ms"
-    )
-    context.record("media_memory", peak / MEGABYTE, MEMORY_BAR, note)
-    context.record("media_api_p99", percentile(waits, 0.99), percentile(idle, 0.99), f"{len(waits)} lists of shares")
-    context.record("media_throughput", count * 20 / seconds, count * 20 / bare, f"aria2c: {bare:.1f} s")
+    return Round(seconds, cpu_seconds([worker]) - cpu, answered, most, tuple(waits))

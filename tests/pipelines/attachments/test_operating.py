@@ -1,7 +1,7 @@
 """Retries, status, quota, alerts, clean-up, and what commands and pages show of attachments."""
 
 # demands: S3-04, S3-07, S3-11, S3-13, S3-14, S3-15, S3-18, S3-19, S3-36, S3-37, S3-38, S3-39, S3-40, S3-42, S3-43
-# demands: S3-44, S3-45, S3-46, S3-49, S3-50, S3-65, S3-67, S3-90, S3-98, S3-99
+# demands: S3-44, S3-45, S3-46, S3-49, S3-50, S3-65, S3-67, S3-90, S3-98, S3-99, X-03, X-08
 
 from __future__ import annotations
 

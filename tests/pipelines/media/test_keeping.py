@@ -1,6 +1,6 @@
 """Retention, metrics, export and uploads of media."""
 
-# demands: S1-33, S1-34, S1-108
+# demands: S1-33, S1-34, S1-108, X-08
 
 from __future__ import annotations
 

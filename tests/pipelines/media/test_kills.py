@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
+from forebay.pipelines.media.settings import MediaSettings
 from tests.pipelines.media._bed import MediaBed, media_bed
 from tests.pipelines.media._samples import Samples, needs_ffmpeg, padded
 from tests.pipelines.media._server import MediaServer, Request, ranged
 
 pytestmark = needs_ffmpeg
 
-SIZE = 8 << 20
+SIZE, LARGE = 8 << 20, 256 << 20
 BUFFERED = 384 << 10  # at most, between the server and the partial file
 ROOT = Path(__file__).parents[3]
 
@@ -31,11 +34,23 @@ def _partial_size(folder: Path) -> int:
     return max((file.stat().st_size for file in files), default=0)
 
 
-@pytest.mark.parametrize("kills", [(1 << 20,), (3 << 20, 5 << 20)], ids=["early", "twice"])
+def _kills(size: int) -> tuple[int, ...]:
+    """Twenty places in a file, at any byte."""
+    return tuple(sorted(random.Random(20).sample(range(1 << 20, size - (1 << 20)), 20)))
+
+
+@pytest.mark.parametrize(
+    ("size", "kills"),
+    [
+        pytest.param(SIZE, (1 << 20,), id="early"),
+        pytest.param(SIZE, (3 << 20, 5 << 20), id="twice"),
+        pytest.param(LARGE, _kills(LARGE), id="twenty times", marks=pytest.mark.soak),
+    ],
+)
 async def test_a_killed_download_is_continued(
-    dsn: str, tmp_path: Path, origin: MediaServer, samples: Samples, kills: tuple[int, ...]
+    dsn: str, tmp_path: Path, origin: MediaServer, samples: Samples, size: int, kills: tuple[int, ...]
 ) -> None:
-    film = padded(samples.clip, SIZE)
+    film = padded(await asyncio.to_thread(_with_subtitles, samples, tmp_path), size)
     left, reached = list(kills), asyncio.Event()
 
     async def answer(request: Request) -> None:
@@ -63,15 +78,27 @@ async def test_a_killed_download_is_continued(
         async with media_bed(dsn, tmp_path) as bed:  # the leases of the killed worker have expired by then
             await bed.conn.execute("update forebay.lease set expires_at = now() - interval '1 hour'")
             await bed.bed.worker.sweep()
-    async with media_bed(dsn, tmp_path) as bed:
+    async with media_bed(dsn, tmp_path, packages=[MediaSettings()]) as bed:
         await bed.bed.finish()
         share = await bed.row(share_id)
         assert await bed.content(share) == film
         assert await bed.conn.fetchval("select count(*) from forebay.file where media_type = 'video/mp4'") == 1
+        assert await bed.conn.fetchval("select count(*) from forebay.transcript where source = 'subtitles'") == 1
     starts = [request.start for request in origin.heads[1:]]  # without the probe
     assert starts[0] == 0
     # What came before a kill is not fetched again, but for what was in the buffers on the way.
-    assert all(kill - start < SIZE // 20 + BUFFERED for kill, start in zip(kills, starts[1:], strict=True)), starts
+    again = [kill - start for kill, start in zip(kills, starts[1:], strict=True)]
+    assert max(again) < SIZE // 20 + BUFFERED, starts
+    assert size < LARGE or sum(again) < size / 20, starts
+
+
+def _with_subtitles(samples: Samples, folder: Path) -> bytes:
+    """The clip, with what is said in it as text."""
+    (folder / "said.srt").write_text("1\n00:00:00,000 --> 00:00:01,000\nThe library opens.\n")
+    made, inputs = folder / "said.mp4", ("-i", str(samples.folder / "clip.mp4"), "-i", str(folder / "said.srt"))
+    coded = ("-map", "0", "-map", "1", "-c", "copy", "-c:s", "mov_text", str(made))
+    subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *inputs, *coded], check=True)
+    return made.read_bytes()
 
 
 @asynccontextmanager
@@ -79,7 +106,7 @@ async def _working(dsn: str, folder: Path) -> AsyncIterator[asyncio.subprocess.P
     """`forebay worker`, which stops a running step a second after it is told to stop."""
     given = {
         "FOREBAY_DATABASE_URL": dsn,
-        "FOREBAY_PIPELINES": "forebay.pipelines",
+        "FOREBAY_PIPELINES": "forebay.pipelines.media",
         "FOREBAY_DATA_DIR": str(folder),
         "FOREBAY_EGRESS_ALLOW_NETWORKS": "127.0.0.0/8",
         "FOREBAY_MEDIA_TRANSCRIPTS": "false",

@@ -1,5 +1,7 @@
 """What goes wrong rarely: pages that change, extractors that say nothing, files that are gone."""
 
+# demands: S1-53
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -9,8 +11,7 @@ import pytest
 
 from forebay.db.pool import translating_errors
 from forebay.errors import ConfigError, ConflictError, DataError, TransientError
-from forebay.pipelines.media import downloading, extractor, inspecting, probing
-from forebay.runner.program import Finished
+from forebay.pipelines.media import downloading, extractor, probing
 from tests.pipelines.media._bed import MediaBed
 from tests.pipelines.media._samples import needs_ffmpeg
 from tests.pipelines.media._server import MediaServer, Request, plain
@@ -32,21 +33,6 @@ async def test_pages_wait_for_the_extractor_to_be_installed(monkeypatch: pytest.
         async with extractor.compiled_extractor.opened(None):  # type: ignore[arg-type]
             pass
     assert str(raised.value) == "pages with media need a package that is not installed: pip install 'forebay[media]'"
-
-
-def test_a_file_without_streams() -> None:
-    with pytest.raises(DataError, match="is not media that can be played: it has neither video nor audio"):
-        inspecting._facts({"streams": [{"codec_type": "data"}], "format": {}})
-
-
-async def test_a_program_that_prints_nonsense(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def run(ctx: Any, argv: Any, *, on_line: Any, **_: Any) -> Finished:
-        on_line("nonsense")
-        return Finished(0, "", [])
-
-    monkeypatch.setattr(inspecting, "run_offline", run)
-    with pytest.raises(TransientError, match="ffprobe printed something else than JSON: nonsense"):
-        await inspecting._probe(None, Path("/x"))  # type: ignore[arg-type]
 
 
 async def test_a_playlist_without_entries_and_a_download_without_files(

@@ -1,6 +1,6 @@
 """The order of downloads: one owner does not take all of them, and what failed goes ahead of what is new."""
 
-# demands: S1-49
+# demands: S1-49, S1-115
 
 from __future__ import annotations
 
@@ -41,6 +41,21 @@ async def test_an_owner_has_one_download_at_a_time_while_others_have_theirs(
         await bed.bed.finish()
         done = await bed.conn.fetchval("select count(*) from forebay.share where download_status = 'completed'")
         assert (done, most) == (4, {"ann": 1, "bob": 1})
+
+
+async def test_an_owner_begins_so_many_downloads_a_minute(
+    dsn: str, tmp_path: Path, origin: MediaServer, samples: Samples
+) -> None:
+    own = MediaSettings(transcripts=False, owner_per_minute=1, downloads=4)
+    ended = "select owner_id, count(*) from forebay.share where download_status = 'completed' group by 1 order by 1"
+    async with media_bed(dsn, tmp_path, packages=[own]) as bed:
+        for n in range(2):
+            await bed.add(origin.put(f"/ann/{n}.m4a", ranged(samples.sound, "audio/mp4")))
+        await bed.add(origin.put("/bob.m4a", ranged(samples.sound, "audio/mp4")), "bob")
+        await bed.bed.run()
+        assert [row["count"] for row in await bed.conn.fetch(ended)] == [1, 1]
+        await bed.bed.finish()  # with every pause skipped
+        assert [row["count"] for row in await bed.conn.fetch(ended)] == [2, 1]
 
 
 async def test_an_automatic_retry_goes_ahead_of_new_work_of_its_owner(

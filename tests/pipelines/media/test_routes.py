@@ -1,10 +1,12 @@
 """Shares over HTTP: answered at once, listed, found, watched, retried, deleted, and nobody else's."""
 
 # demands: S1-02, S1-11, S1-20, S1-32, S1-36, S1-39, S1-47, S1-49, S1-69
-# demands: S1-74, S1-87, S1-88, S1-110, S1-116, S1-117, S1-125
+# demands: S1-13, S1-15, S1-17, S1-74, S1-77, S1-84, S1-87, S1-88, S1-110, S1-116, S1-117, S1-125
+# demands: X-03
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -146,6 +148,25 @@ async def test_a_response_waits_for_the_file_if_it_must(dsn: str) -> None:
             403,
             "media is turned off: FOREBAY_MEDIA_ENABLED is false",
         )
+
+
+async def test_responses_that_wait_for_downloads_leave_the_api_to_others(dsn: str) -> None:
+    """They hold no thread and no connection, and nothing is downloaded here: without a worker they just wait."""
+    count = 24  # more than the API has connections
+    own = MediaSettings(async_downloads=False, sync_s=60.0)
+    async with serving(dsn, media, packages=[own], api_pool_size=4) as service:
+        waiting = [asyncio.create_task(shared(service, title=f"Film {n}")) for n in range(count)]
+        async with service.client("bob") as bob:
+            await _until_added(service, count)
+            assert (await bob.get("/api/shares")).json()["shares"] == []
+            assert not any(task.done() for task in waiting)
+        await service.admin.execute("update forebay.share set download_status = 'failed'")
+        assert {share["downloadStatus"] for share in await asyncio.gather(*waiting)} == {"failed"}
+
+
+async def _until_added(service: Service, count: int) -> None:
+    while await service.admin.fetchval("select count(*) from forebay.share") < count:  # noqa: ASYNC110 - of the database
+        await asyncio.sleep(0.01)
 
 
 def test_the_settings_have_the_names_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:

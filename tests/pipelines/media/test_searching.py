@@ -1,5 +1,7 @@
 """What is said in a share is found by the one search, at its second, by its owner only."""
 
+# demands: S1-06
+
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
@@ -69,6 +71,17 @@ async def test_a_spoken_phrase_is_found_at_its_second(service: Service) -> None:
         (hit,) = await _found(service, phrase)
         assert (hit["second"], hit["path"]) == (None, f"/media/{share.id}"), phrase
     assert await _found(service, '"sluice gate"', "bob") == []
+
+
+async def test_what_is_known_of_a_share_is_embedded(service: Service) -> None:
+    """It is among the documents that the index embeds."""
+    share = await _settled(service)
+    query = "select embeds, title, body from forebay.search_document where (kind, ref) = ('share', $1)"
+    document = await service.admin.fetchrow(query, str(share.id))
+    assert document is not None
+    assert (document["embeds"], document["title"]) == (True, "Twilight")
+    assert "otters" in document["body"]
+    assert "sluice gate" in document["body"]
 
 
 async def test_a_new_transcript_replaces_the_former_one(service: Service) -> None:

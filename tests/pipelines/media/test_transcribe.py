@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -25,11 +26,7 @@ from tests.pipelines.media._server import MediaServer, plain, ranged
 from tests.services.openai._stub import MODEL, Asked, Stub, serving_openai
 from tests.services.speech._speech import SAID, SPEECH, word_errors
 
-pytestmark = [
-    needs_ffmpeg,
-    # Connections of the worker are still closing when the loop of a test ends.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = needs_ffmpeg
 
 KEY = "sk-hunter2"
 _VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nThe library opens.\n"
@@ -137,6 +134,21 @@ async def test_subtitles_of_the_site_come_first(served: MediaBed, origin: MediaS
     found = await _transcript(served, share)
     assert (found["source"], found["model"], found["text"]) == ("subtitles", "en-GB by people", "The library opens.")
     assert (origin.hits["/people.vtt"], origin.hits["/machine.vtt"], stub.asked) == (1, 0, [])
+
+
+async def test_subtitles_in_the_file_come_before_a_transcript(
+    served: MediaBed, origin: MediaServer, stub: Stub, tmp_path: Path
+) -> None:
+    (tmp_path / "said.vtt").write_bytes(_VTT)
+    film = tmp_path / "film.mkv"
+    tone = ("-f", "lavfi", "-i", "sine=duration=3", "-i", str(tmp_path / "said.vtt"), "-map", "0", "-map", "1")
+    language = ("-metadata:s:s:0", "language=eng")
+    made = await asyncio.create_subprocess_exec("ffmpeg", "-v", "error", "-nostdin", *tone, *language, str(film))
+    assert await made.wait() == 0
+    share = await served.shared(origin.put("/film.mkv", ranged(film.read_bytes(), "video/x-matroska")))
+    found = await _transcript(served, share["id"])
+    assert (found["source"], found["model"], found["text"]) == ("subtitles", "en in the file", "The library opens.")
+    assert stub.asked == []
 
 
 async def test_subtitles_that_cannot_be_used_are_replaced(served: MediaBed, origin: MediaServer, stub: Stub) -> None:

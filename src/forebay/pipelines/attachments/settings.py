@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from forebay.base_settings import PackageSettings, Seconds
+from forebay.base_settings import OtherName, PackageSettings, Seconds
 
 _NONE = SecretStr("")
 
@@ -17,6 +17,10 @@ class AttachmentsSettings(PackageSettings):
     """Each field is the variable FOREBAY_ATTACHMENTS_<NAME>."""
 
     model_config = SettingsConfigDict(env_prefix="FOREBAY_ATTACHMENTS_")
+    other_names: ClassVar = {
+        "FOREBAY_ATTACHMENT_DOWNLOAD_MAX_RETRIES": OtherName("max_retries"),
+        "FOREBAY_ATTACHMENT_DOWNLOAD_TIMEOUT": OtherName("timeout_s"),
+    }
 
     lark_app_id: str = Field(default="", description="App ID of the Lark or Feishu app; empty: no approvals")
     lark_app_secret: SecretStr = Field(default=_NONE, description="App Secret of the app")

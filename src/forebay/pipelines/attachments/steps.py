@@ -66,9 +66,17 @@ class Voucher(BaseModel):
     failed: int
 
 
-attachments = Pipeline("attachments", Announcement, internal=True, reference="instance_id", noun="instance")
+attachments = Pipeline(
+    "attachments", Announcement, internal=True, reference="instance_id", noun="instance", needs_database=True
+)
 attachment_files = Pipeline(
-    "attachment_files", FileRef, internal=True, title="Files of attachments", reference="attachment_id", noun="file"
+    "attachment_files",
+    FileRef,
+    internal=True,
+    title="Files of attachments",
+    reference="attachment_id",
+    noun="file",
+    needs_database=True,
 )
 
 

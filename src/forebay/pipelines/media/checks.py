@@ -19,7 +19,7 @@ async def check(settings: Settings) -> list[Finding]:
     if not own.enabled:
         return [Finding("OK", "media", "off: FOREBAY_MEDIA_ENABLED is false")]
     missing = [name for name in ("ffmpeg", "ffprobe") if shutil.which(name) is None]
-    found = [of_extra("media", ("yt_dlp",), "only pages and streams with media need it")]
+    found = [of_extra("media", ("av", "yt_dlp"), "downloads of media wait")]
     if missing:
         fix = "apt-get install ffmpeg, or FOREBAY_MEDIA_ENABLED=false"
         found.append(Finding("WARN", "ffmpeg", f"{' and '.join(missing)} not installed: downloads wait", fix))

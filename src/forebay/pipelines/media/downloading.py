@@ -17,7 +17,7 @@ from forebay.pipelines.image_tools import store_thumbnails
 from forebay.pipelines.media import step_writes
 from forebay.pipelines.media.extracted import plain_file
 from forebay.pipelines.media.extractor import EXTRACT_S, Order, remove_folder, run_extractor
-from forebay.pipelines.media.inspecting import inspect_file, inspections, make_poster, remuxed
+from forebay.pipelines.media.inspecting import inspect_file, inspections, remuxed
 from forebay.pipelines.media.links import check_allowed
 from forebay.pipelines.media.probing import find_on_page
 from forebay.pipelines.media.settings import MediaSettings
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 
     from forebay.engine.declare.context import Context
     from forebay.pipelines.media.found import Found
-    from forebay.pipelines.media.inspecting import FileFacts
     from forebay.pipelines.media.step_share import Media, Share
+    from forebay.services.av_files import AVFile, FileFacts
     from forebay.services.download.partial_file import PartialFile
-    from forebay.services.images import Picture
     from forebay.types import Write
 
 log = get_logger("media")
@@ -60,6 +59,7 @@ class Downloaded(BaseModel):
     kind: str
     media_type: str
     duration_s: float | None = None
+    has_subtitles: bool = False
 
 
 async def download_share(ctx: Context, given: Media, share: Share, found: Found) -> Done[Downloaded]:
@@ -155,10 +155,10 @@ async def _keep_upload(ctx: Context, given: Media, share: Share, own: MediaSetti
         raise DataError("the uploaded file is not there any more: upload it again")
     blobs = await ctx.get(resources.blobs)
     async with blobs.local(sha256) as path:
-        facts, poster = await _inspected(ctx, path, own)
+        media = await _inspected(ctx, path, own)
         size = path.stat().st_size
-    stored = Stored(file_id, share.owner_id, sha256, size, facts.file_name, facts.media_type)
-    return await _ready(ctx, share, stored, facts, poster)
+    stored = Stored(file_id, share.owner_id, sha256, size, media.facts.file_name, media.facts.media_type)
+    return await _ready(ctx, share, stored, media)
 
 
 @asynccontextmanager
@@ -192,22 +192,22 @@ async def store(
     """
     alive(_INSPECT_S)
     await asyncio.to_thread(path.chmod, 0o644)  # its folders are private; a sandboxed program reads it without a copy
-    facts, poster = await _inspected(ctx, path, own)
+    media = await _inspected(ctx, path, own)
     alive(_INSPECT_S)
     ctx.progress(note="storing the file")
     blobs = await ctx.get(resources.blobs)
     stored = await blobs.adopt(
         path,
         owner_id=share.owner_id,
-        name=facts.file_name,
-        media_type=facts.media_type,
+        name=media.facts.file_name,
+        media_type=media.facts.media_type,
         sha256=sha256,
         max_bytes=own.max_bytes,
     )
-    return await _ready(ctx, share, stored, facts, poster)
+    return await _ready(ctx, share, stored, media)
 
 
-async def _inspected(ctx: Context, path: Path, own: MediaSettings) -> tuple[FileFacts, tuple[bytes, Picture] | None]:
+async def _inspected(ctx: Context, path: Path, own: MediaSettings) -> AVFile:
     """What the file is, and a poster of it.
 
     Raises: DataError when it is no media, or too long.
@@ -215,9 +215,9 @@ async def _inspected(ctx: Context, path: Path, own: MediaSettings) -> tuple[File
     ctx.progress(note="waiting for the inspection of other files")
     async with await ctx.get(inspections):
         ctx.progress(note="inspecting the file")
-        facts = await inspect_file(ctx, path)
-        check_duration(facts, own)
-        return facts, await make_poster(ctx, path, facts)
+        media = await inspect_file(ctx, path)
+        check_duration(media.facts, own)
+        return media
 
 
 def check_duration(facts: FileFacts, own: MediaSettings) -> None:
@@ -230,20 +230,17 @@ def too_long(seconds: float, own: MediaSettings) -> DataError:
     return DataError(f"lasts {seconds:.0f} s; FOREBAY_MEDIA_MAX_DURATION_S allows {own.max_duration_s:.0f} s")
 
 
-async def _ready(
-    ctx: Context, share: Share, stored: Stored, facts: FileFacts, poster: tuple[bytes, Picture] | None
-) -> Done[Downloaded]:
+async def _ready(ctx: Context, share: Share, stored: Stored, media: AVFile) -> Done[Downloaded]:
     """What makes a stored file that of the share, with its poster and thumbnails."""
-    blobs = await ctx.get(resources.blobs)
+    blobs, facts = await ctx.get(resources.blobs), media.facts
     writes: list[Write] = [step_writes.write_file(share, stored)]
-    poster_id: int | None = None
-    if facts.picture is not None:
-        poster_id = stored.file_id
-        writes.append(await store_thumbnails(blobs, stored, facts.picture))
-    elif poster is not None:
-        shown = await blobs.put(poster[0], owner_id=share.owner_id, name="poster.jpg", media_type="image/jpeg")
-        poster_id = shown.file_id
-        writes += [step_writes.write_file(share, shown), await store_thumbnails(blobs, shown, poster[1])]
+    shown: Stored | None = stored if facts.kind == "image" else None
+    if media.poster is not None:
+        shown = await blobs.put(media.poster, owner_id=share.owner_id, name="poster.jpg", media_type="image/jpeg")
+        writes.append(step_writes.write_file(share, shown))
+    if shown is not None and media.picture is not None:
+        writes.append(await store_thumbnails(blobs, shown, media.picture))
+    poster_id = None if shown is None else shown.file_id
     writes.append(step_writes.write_download(share, stored, poster_id, _about(facts, stored.size)))
     log.info("download_completed", share=share.id, job=ctx.job_id, attempt=ctx.attempt, size=stored.size,
              kind=facts.kind, duration_s=facts.duration_s)  # fmt: skip
@@ -255,6 +252,7 @@ async def _ready(
             kind=facts.kind,
             media_type=facts.media_type,
             duration_s=facts.duration_s,
+            has_subtitles=facts.has_subtitles,
         ),
         writes,
     )

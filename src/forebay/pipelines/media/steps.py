@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _TRANSCRIBING = Retry(attempts=4, base=30.0, cap=900.0)
 
-media = Pipeline("media", Media, reference="shareId", noun="share", title="Media")
+media = Pipeline("media", Media, reference="shareId", noun="share", title="Media", needs_database=True)
 
 
 def site_of(given: Media) -> str:

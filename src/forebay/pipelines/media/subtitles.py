@@ -1,5 +1,5 @@
-"""Subtitles that a site offers, which are better than a transcript of our own: those of people before those of
-machines."""
+"""Subtitles that a site offers, or that are in the file, which are better than a transcript of our own: those of people
+before those of machines."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from forebay.engine.declare.limited import limited
 from forebay.errors import ConfigError, StepError
 from forebay.log import get_logger
 from forebay.pipelines.media import transcripts
+from forebay.services import av_files
 from forebay.services.egress import FetchRequest
-from forebay.services.speech.subtitles import reading
+from forebay.services.speech.subtitles import reading, tracks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from forebay.engine.declare.context import Context
     from forebay.pipelines.media.step_share import Share
     from forebay.services.speech.transcript import Transcript
 
 log = get_logger("media")
 
+_READ_TRACK = limited(tracks.read_track, memory_mb=512, timeout=900, needs=av_files.PACKAGES)
 READ_SUBTITLES = limited(reading.read_subtitles, memory_mb=512, timeout=60)
 _FETCH_S = 60.0
 _ORIGINAL = "-orig"  # how YouTube marks automatic captions that are not translated
@@ -67,6 +71,20 @@ async def read_subtitles(ctx: Context, share: Share) -> FoundSubtitles | None:
             continue
         return FoundSubtitles(found, f"{offer.language} by {offer.source}")
     return None
+
+
+async def read_track(ctx: Context, share: Share, path: Path) -> Transcript | None:
+    """The subtitles inside a file; None if there are none of what is said, or if they cannot be used.
+
+    Raises: ConfigError.
+    """
+    try:
+        return await ctx.call(_READ_TRACK, path, share.language)
+    except StepError as error:
+        if isinstance(error, ConfigError):
+            raise
+        log.warning("no_subtitles", share=share.id, job=ctx.job_id, language=share.language, error=str(error))
+        return None
 
 
 def _read(offered: str | None) -> list[Offer]:

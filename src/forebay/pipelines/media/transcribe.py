@@ -1,4 +1,4 @@
-"""Writes down what is said in a share: the subtitles of its site, or a transcript of its file."""
+"""Writes down what is said in a share: the subtitles of its site or in its file, or a transcript of its file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forebay.intake.receiving import is_last, reason_of
 from forebay.log import get_logger
 from forebay.pipelines import speech_tools
 from forebay.pipelines.media import transcripts
-from forebay.pipelines.media.subtitles import read_subtitles
+from forebay.pipelines.media.subtitles import read_subtitles, read_track
 from forebay.types import Done, Skip
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Transcribed(BaseModel):
 async def transcribe_share(
     ctx: Context, share: Share, file: Downloaded | None, retry: Retry
 ) -> Done[Transcribed] | Skip:
-    """Transcribe the file of a share, unless its site has subtitles. If it fails, the share says why.
+    """Transcribe the file of a share, unless it has subtitles. If it fails, the share says why.
 
     Raises: ConfigError if this machine has no model: it says how to get one; what `speech_tools.transcribe` raises.
     """
@@ -63,6 +63,8 @@ async def _transcribed(ctx: Context, share: Share, file: Downloaded) -> Done[Tra
         return _done(ctx, share, subtitles.transcript, "subtitles", subtitles.name)
     store = transcripts.SharePieces(await ctx.get(resources.database), share, ctx.job_id, file.sha256)
     async with (await ctx.get(resources.blobs)).local(file.sha256) as path:
+        if file.has_subtitles and (inside := await read_track(ctx, share, path)) is not None:
+            return _done(ctx, share, inside, "subtitles", f"{inside.language or 'subtitles'} in the file")
         spoken = await speech_tools.transcribe(ctx, path, store, "media.transcribe")
     if not spoken.transcript.segments:
         return _skipped(share, _SILENT)

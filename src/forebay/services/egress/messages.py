@@ -56,11 +56,18 @@ class Side:
         """Raises: ConnectionError; Unreachable when the other side takes nothing for too long."""
         data = self.http.send(event)
         if data:
-            try:
-                async with asyncio.timeout(self.idle_s):
-                    await self.tcp.send(data)
-            except TimeoutError:
-                raise Unreachable("timeout", f"no data for {self.idle_s:g} s") from None
+            await self.send_bytes(data)
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Send what h11 need not know of.
+
+        Raises: the same.
+        """
+        try:
+            async with asyncio.timeout(self.idle_s):
+                await self.tcp.send(data)
+        except TimeoutError:
+            raise Unreachable("timeout", f"no data for {self.idle_s:g} s") from None
 
     @property
     def is_reusable(self) -> bool:

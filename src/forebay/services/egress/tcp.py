@@ -23,6 +23,8 @@ class TcpConnection(asyncio.Protocol):
         self._reading: asyncio.Future[None] | None = None
         self._writing: asyncio.Future[None] | None = None
         self._peer: TcpConnection | None = None
+        self._left: int | None = None  # bytes that are still to be forwarded; None: all that come
+        self.forwarded: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # when none is left
         self.is_paused = False  # the write buffer is full
         self.lost = asyncio.get_running_loop().create_future()
         self.active = True  # set when bytes arrive; cleared by the check for idle connections
@@ -59,11 +61,11 @@ class TcpConnection(asyncio.Protocol):
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
 
-    def join(self, peer: TcpConnection) -> None:
-        """Forward everything received to `peer`, beginning with the buffer."""
-        self._peer = peer
+    def join(self, peer: TcpConnection, size: int | None = None) -> None:
+        """Forward everything received to `peer`, beginning with the buffer; with a `size`, not more than that."""
+        self._peer, self._left = peer, size
         if waiting := self.take():
-            peer.write(waiting)
+            self._forward(peer, waiting)
         if peer.is_paused:
             self.pause()
         if self._ended:
@@ -112,7 +114,7 @@ class TcpConnection(asyncio.Protocol):
             self.abort()  # immediately: the loop may read much more before other tasks run
             return
         if self._peer is not None:
-            self._peer.write(data)
+            self._forward(self._peer, data)
             return
         self._pieces.append(data)
         self._size += len(data)
@@ -150,6 +152,28 @@ class TcpConnection(asyncio.Protocol):
             self.on_end()
         _wake(self._reading)
         _wake(self._writing)
+
+    def _forward(self, peer: TcpConnection, data: bytes) -> None:
+        if self._left is not None:
+            data = data[: self._left]
+            self._left -= len(data)
+            if not self._left:
+                self.pause()
+                _wake(self.forwarded)
+        if data:
+            peer.write(data)
+
+
+async def forward(source: TcpConnection, target: TcpConnection, size: int, *, idle_s: float) -> bool:
+    """Forward so many bytes, or until one of the two is closed; false when nothing moves for `idle_s`."""
+    source.join(target, size)
+    while not (source.forwarded.done() or source.lost.done() or target.lost.done()):
+        source.active = False
+        ends = (source.forwarded, source.lost, target.lost)
+        await asyncio.wait(ends, timeout=idle_s, return_when=asyncio.FIRST_COMPLETED)
+        if not (source.active or any(end.done() for end in ends)):
+            return False
+    return True
 
 
 async def flow(first: TcpConnection, second: TcpConnection, *, idle_s: float) -> bool:

@@ -33,7 +33,7 @@ def read_subtitles(data: bytes, language: str | None = None) -> Transcript:
     if len(data) > MAX_BYTES:
         raise DataError(_OVERLONG)
     text = _decoded(data)
-    found = tuple(_bounded(without_repeats(_segments(text))))
+    found = tuple(bounded(without_repeats(_segments(text))))
     if not found:
         raise DataError("there are no subtitles in this file")
     return Transcript(segments=found, language=language)
@@ -55,7 +55,7 @@ def _own(text: str) -> list[Segment]:
         return []
 
 
-def _bounded(segments: Iterable[Segment]) -> Iterator[Segment]:
+def bounded(segments: Iterable[Segment]) -> Iterator[Segment]:
     """The first of them that are within the bounds, in order."""
     kept = [each for each in segments if each.text and 0 <= each.start <= each.end <= MAX_S]
     kept.sort(key=lambda each: each.start)
