@@ -59,16 +59,21 @@ def _synset(line: str, kind: str) -> Synset:
     return Synset(f"{kind} {fields[0]}", words, gloss.strip(), tuple(above), tuple(below))
 
 
-def labelled(documents: int, questions: int) -> tuple[list[Synset], list[Judged]]:
-    """So many documents, and questions about some of them; always the same."""
+def labelled(documents: int, questions: int) -> tuple[list[Synset], list[Judged], list[Judged]]:
+    """So many documents, or as many as the questions need; questions that weights are chosen on, and as many that
+    nobody has looked at; always the same."""
     synsets, rng = read(), random.Random(16)
     able = [each for each in synsets.values() if _question(each) and len(each.below) >= 3 and each.above]
     chosen = rng.sample(sorted(able, key=lambda each: each.key), questions)
-    judged = [Judged(_question(each) or "", _grades(each, synsets)) for each in chosen]
-    keys = {key for question in judged for key in question.grades}
+    seen = {each.key for each in chosen}
+    held_out = random.Random(2026).sample([each for each in able if each.key not in seen], questions)
+    asked, judged = (
+        [Judged(_question(each) or "", _grades(each, synsets)) for each in part] for part in (chosen, held_out)
+    )
+    keys = {key for question in (*asked, *judged) for key in question.grades}
     others = sorted(synsets.keys() - keys)
     keys |= set(rng.sample(others, max(0, documents - len(keys))))
-    return [synsets[key] for key in sorted(keys)], judged
+    return [synsets[key] for key in sorted(keys)], asked, judged
 
 
 def _question(synset: Synset) -> str | None:

@@ -3,6 +3,7 @@
 # demands: S4-100
 
 import asyncio
+import time
 from collections.abc import Awaitable
 
 import asyncpg
@@ -48,19 +49,31 @@ async def _measure(context: Context, port: int, token: str, conn: asyncpg.Connec
     await until(conn, _EMBEDDED)  # the model is open
     async with Client(port, token) as http:
         await http.post("/api/articles", {"title": "Warm", "content": "up"})
-        before = await conn.fetchval(_EMBEDDED)
+        alone = await _rate_alone(conn, count / RATE / 2)
+        before, began = await conn.fetchval(_EMBEDDED), time.perf_counter()
 
         def save(seq: int) -> Awaitable[object]:
             body = {"title": f"Saved {seq}", "content": f"{seq}\n\n{texts[seq % len(texts)]}"}
             return http.post("/api/articles", body)
 
         waits, raw = await asyncio.gather(timed(count, save), raw_inserts(conn, count))
-    waiting, embedded = await conn.fetchval(_WAITING), await conn.fetchval(_EMBEDDED) - before
+        embedded, took = await conn.fetchval(_EMBEDDED) - before, time.perf_counter() - began
+        alone = (alone + await _rate_alone(conn, count / RATE / 2)) / 2
+    waiting = await conn.fetchval(_WAITING)
     if not waiting or not embedded:
         raise BenchError(f"{embedded} articles were embedded meanwhile, and {waiting} were still waiting in the end")
     note = f"{count} saved at {RATE:g}/s while {embedded} were embedded on the same cores and {waiting} still waited; "
     note += f"p50 {percentile(waits, 0.5):.1f} ms, raw {percentile(raw, 0.5):.1f} ms"
+    saved = f"{RATE:g} articles are saved in a second; alone before and after"
+    context.record("article_embedding", embedded / took, alone, saved)
     context.record("article_create_p99", percentile(waits, 0.99), percentile(raw, 0.99), note)
+
+
+async def _rate_alone(conn: asyncpg.Connection, seconds: float) -> float:
+    """Articles that are embedded in a second while none is saved."""
+    before, began = await conn.fetchval(_EMBEDDED), time.perf_counter()
+    await asyncio.sleep(seconds)
+    return int(await conn.fetchval(_EMBEDDED) - before) / (time.perf_counter() - began)
 
 
 def _texts(count: int) -> list[str]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from forebay.services.embeddings.model import Model
 
 _TITLE_CHARACTERS = 120  # of the title, which is embedded with every chunk
-_TITLE_SHARE = 5  # of the tokens of a model: one in so many is for the title and the marks of begin and end
-_OVERLAP_SHARE = 7  # the same for what chunks repeat
+_MARKS = 8  # tokens of a chunk besides its title and text: those of begin and end, and some where tokens are estimated
+_OVERLAP_SHARE = 9  # of the tokens of a model: one in so many may repeat the chunk before
 _MOST_CHUNKS = 2000  # of one document; the rest of its text is found by words
 
 
@@ -90,8 +90,8 @@ def _cut_all(model: Model, rows: Sequence[asyncpg.Record], known: Mapping[int, s
     cuts: list[_Cut] = []
     for row in rows:
         context = " ".join(row["title"].split())[:_TITLE_CHARACTERS]
-        budget = model.max_tokens - model.max_tokens // _TITLE_SHARE
-        overlap = budget // _OVERLAP_SHARE
+        budget = max(model.max_tokens - sum(model.count_tokens([context])) - _MARKS, model.max_tokens // 2)
+        overlap = model.max_tokens // _OVERLAP_SHARE
         found = chunk_text(row["body"], model.count_tokens, budget=budget, overlap=overlap, context=context)
         if not found and context:
             found = chunk_text(context, model.count_tokens, budget=budget, context="title")[:1]

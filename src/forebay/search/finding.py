@@ -25,9 +25,6 @@ Mode: TypeAlias = Literal["words", "meaning", "both"]
 
 MOST = 200  # candidates of each list: what a user can page through
 _FEW = 10  # hits with all words; if there are fewer, those with some words follow
-_RANK = 2  # of reciprocal rank fusion: how little the first places differ
-# What a place by words counts, if one by meaning counts 1: see decision 0159.
-_ALL_WORDS, _SOME_WORDS = 0.5, 0.1
 _FAR = 0.8  # a distance that means nothing in common
 
 
@@ -60,6 +57,30 @@ class Vector:
     values: Sequence[float]
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Of reciprocal rank fusion: how little the first places differ, and what a place by words counts, if one by
+    meaning counts 1: see decision 0159."""
+
+    rank: float = 2
+    all_words: float = 0.5
+    some_words: float = 0.1
+
+
+_WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The two lists, the best documents first: those with all words, then those with some; and those by meaning."""
+
+    question: Question
+    all_words: Sequence[int]
+    some_words: Sequence[int]
+    near: Sequence[asyncpg.Record]
+    corrected: str | None = None
+
+
 @dataclass(slots=True)
 class Hit:
     """A document that was found, its score, and its places in the two lists; the chunk that is nearest."""
@@ -87,29 +108,37 @@ async def find(
     conn: Connection, question: Question, where: Filter, vector: Vector | None, *, words: bool = True
 ) -> Found:
     """Search what the connection's owner has; `vector` None: by words only, `words` False: by meaning only."""
+    candidates = await find_candidates(conn, question, where, vector, words=words)
+    return Found(merge(candidates), candidates.question, candidates.corrected)
+
+
+async def find_candidates(
+    conn: Connection, question: Question, where: Filter, vector: Vector | None, *, words: bool = True
+) -> Candidates:
+    """What `find` merges."""
     corrected: str | None = None
-    by_words = await _by_words(conn, question, where) if words else {}
-    if words and not by_words and (other := await _correct(conn, question)) is not None:
+    every, some = await _by_words(conn, question, where) if words else ([], [])
+    if words and not every and not some and (other := await _correct(conn, question)) is not None:
         question, corrected = other, other.words
-        by_words = await _by_words(conn, question, where)
+        every, some = await _by_words(conn, question, where)
     near = (
         []
         if vector is None
         else await db.find_by_meaning(conn, vector.model_id, vector.values, where.to_json(question), MOST)
     )
-    return Found(_merge(by_words, near), question, corrected)
+    return Candidates(question, every, some, near, corrected)
 
 
-async def _by_words(conn: Connection, question: Question, where: Filter) -> dict[int, float]:
-    """What the places of documents count, the best document first."""
+async def _by_words(conn: Connection, question: Question, where: Filter) -> tuple[list[int], list[int]]:
+    """Documents with all words, and if they are few, those with some, the best first."""
     if not question.words:
-        return {}
+        return [], []
     given = where.to_json(question)
-    found = dict.fromkeys(await db.find_by_words(conn, question.words, given, MOST), _ALL_WORDS)
-    if len(found) < _FEW and " " in question.words:
-        some = await db.find_by_words(conn, question.words, given, MOST, some=True)
-        found |= dict.fromkeys((each for each in some[: MOST - len(found)] if each not in found), _SOME_WORDS)
-    return found
+    every = await db.find_by_words(conn, question.words, given, MOST)
+    if len(every) >= _FEW or " " not in question.words:
+        return every, []
+    some, known = await db.find_by_words(conn, question.words, given, MOST, some=True), set(every)
+    return every, [each for each in some[: MOST - len(every)] if each not in known]
 
 
 async def _correct(conn: Connection, question: Question) -> Question | None:
@@ -117,13 +146,16 @@ async def _correct(conn: Connection, question: Question) -> Question | None:
     return question.corrected(await db.similar_words(conn, words)) if words else None
 
 
-def _merge(by_words: Mapping[int, float], near: Sequence[asyncpg.Record]) -> list[Hit]:
+def merge(candidates: Candidates, weights: Weights = _WEIGHTS) -> list[Hit]:
+    """All hits, the best first."""
     hits: dict[int, Hit] = {}
-    for rank, (number, weight) in enumerate(by_words.items(), 1):
-        hits[number] = Hit(number, weight / (_RANK + rank), words_rank=rank)
-    for rank, row in enumerate((row for row in near if row["distance"] < _FAR), 1):
+    by_words = [(number, weights.all_words) for number in candidates.all_words]
+    by_words += [(number, weights.some_words) for number in candidates.some_words]
+    for rank, (number, weight) in enumerate(by_words, 1):
+        hits[number] = Hit(number, weight / (weights.rank + rank), words_rank=rank)
+    for rank, row in enumerate((row for row in candidates.near if row["distance"] < _FAR), 1):
         hit = hits.setdefault(row["id"], Hit(row["id"]))
-        hit.score += 1 / (_RANK + rank)
+        hit.score += 1 / (weights.rank + rank)
         hit.meaning_rank, hit.distance = rank, row["distance"]
         hit.chunk, hit.second = (row["starts"], row["stops"]), row["second"]
     return sorted(hits.values(), key=lambda hit: (-hit.score, -hit.id))
@@ -140,9 +172,9 @@ async def find_similar(
     known = await db.find_document(conn, kind, ref)
     if known is None:
         return None
-    others = Filter(where.kinds, where.tags, where.since, where.until, known["id"])
+    question, others = Question(""), Filter(where.kinds, where.tags, where.since, where.until, known["id"])
     mean = None if model_id is None else await db.document_vector(conn, known["id"], model_id)
     if mean is None or model_id is None:
         some = await db.find_by_words(conn, known["title"], others.to_json(), MOST, some=True)
-        return _merge(dict.fromkeys(some, _SOME_WORDS), [])
-    return _merge({}, await db.find_by_meaning(conn, model_id, mean, others.to_json(), MOST))
+        return merge(Candidates(question, [], some, []))
+    return merge(Candidates(question, [], [], await db.find_by_meaning(conn, model_id, mean, others.to_json(), MOST)))

@@ -25,7 +25,7 @@ from forebay.pipelines.articles.settings import ArticlesSettings
 from forebay.services import embeddings
 from forebay.types import Done
 
-article_files = Pipeline("article_files", ReceivedFile, noun="file", title="Imported articles")
+article_files = Pipeline("article_files", ReceivedFile, noun="file", title="Imported articles", needs_database=True)
 article_file_intake = receiving_pipeline(FILES)
 article_file_scans = scan_pipeline(FILES)
 

@@ -48,7 +48,7 @@ class EmbeddedArticle(BaseModel):
     embedded: int
 
 
-articles = Pipeline("articles", EmbeddingTask, internal=True, noun="article", reference="slug")
+articles = Pipeline("articles", EmbeddingTask, internal=True, noun="article", reference="slug", needs_database=True)
 
 
 @articles.step(timeout=600, ordered_by="article_id", concurrency=_TOGETHER)

@@ -36,7 +36,7 @@ class DocumentRange(BaseModel):
     last: int
 
 
-reindex = Pipeline("reindex", DocumentRange, internal=True, noun="range")
+reindex = Pipeline("reindex", DocumentRange, internal=True, noun="range", needs_database=True)
 
 
 async def start_reindex(conn: Connection, model_id: int) -> int | None:

@@ -32,7 +32,7 @@ class ChangedDocument(BaseModel):
     document: int
 
 
-index = Pipeline("index", ChangedDocument, internal=True, noun="document")
+index = Pipeline("index", ChangedDocument, internal=True, noun="document", needs_database=True)
 
 
 @index.batch_step(

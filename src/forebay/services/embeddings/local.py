@@ -1,7 +1,8 @@
 """The model on this machine: all-MiniLM-L6-v2 on onnxruntime.
 
-It runs on a thread of its own, one batch at a time: onnxruntime and the tokenizer release the interpreter, and use all
-processors for one batch. Texts of similar length share a batch, because the shorter ones are padded.
+It runs on threads of its own, one batch on each: onnxruntime and the tokenizer release the interpreter, and a batch
+that is divided among processors takes more of their time. Texts of similar length share a batch, because the shorter
+ones are padded.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 384
 MAX_TOKENS = 256
-BATCH_TOKENS = 2048  # of a batch with its padding: larger ones take more memory, and no less time
-_FULL_ENOUGH = 256  # tokens of a batch: a call of the model costs little in comparison
-_SIMILAR = 0.75  # of the longest text of a batch: shorter ones are left to the next one, if this one is full enough
+BATCH_TOKENS = 256  # of a batch with its padding: larger ones take more memory, and more time for each text
+_FULL_ENOUGH = 128  # tokens of a batch: a call of the model costs little in comparison
+_SIMILAR = 0.8  # of the longest text of a batch: shorter ones are left to the next one, if this one is full enough
 _EXTRA = "pip install 'forebay[embeddings]'"
 _PROVIDERS = ("CUDAExecutionProvider", "ROCMExecutionProvider", "CoreMLExecutionProvider")
 
@@ -39,8 +40,8 @@ class LocalModel:
     dimensions = DIMENSIONS
     max_tokens = MAX_TOKENS
 
-    def __init__(self, thread: ThreadPoolExecutor, session: Any, tokenizer: Any) -> None:
-        self._thread, self._session, self._tokenizer = thread, session, tokenizer
+    def __init__(self, threads: ThreadPoolExecutor, session: Any, tokenizer: Any) -> None:
+        self._threads, self._session, self._tokenizer = threads, session, tokenizer
 
     @property
     def provider(self) -> str:
@@ -52,27 +53,45 @@ class LocalModel:
         return [len(each.ids) for each in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.embed_now, texts)
+        loop = asyncio.get_running_loop()
+        ids = await loop.run_in_executor(self._threads, self._encode, texts)
+        batches = list(_batches([len(each) for each in ids]))
+        calls = [loop.run_in_executor(self._threads, self._run, [ids[place] for place in batch]) for batch in batches]
+        return _in_order(batches, await asyncio.gather(*calls))
 
     def embed_now(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The same, on the calling thread."""
+        ids = self._encode(texts)
+        batches = list(_batches([len(each) for each in ids]))
+        return _in_order(batches, [self._run([ids[place] for place in batch]) for batch in batches])
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        return [_cut(each.ids) for each in self._tokenizer.encode_batch(list(texts))]
+
+    def _run(self, ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """The vectors of one batch."""
         import numpy as np  # noqa: PLC0415 - an extra
 
-        encoded = self._tokenizer.encode_batch(list(texts))
-        ids = [_cut(each.ids) for each in encoded]
-        vectors = np.empty((len(ids), DIMENSIONS), np.float32)
-        for batch in _batches([len(each) for each in ids]):
-            longest = max(len(ids[place]) for place in batch)
-            tokens = np.zeros((len(batch), longest), np.int64)
-            mask = np.zeros((len(batch), longest), np.int32)
-            for row, place in enumerate(batch):
-                tokens[row, : len(ids[place])] = ids[place]
-                mask[row, : len(ids[place])] = 1
-            vectors[batch] = self._session.run(None, {"input_ids": tokens, "attention_mask": mask})[0]
-        return vectors
+        tokens = np.zeros((len(ids), max(map(len, ids))), np.int64)
+        mask = np.zeros(tokens.shape, np.int32)
+        for row, each in enumerate(ids):
+            tokens[row, : len(each)] = each
+            mask[row, : len(each)] = 1
+        found: NDArray[np.float32] = self._session.run(None, {"input_ids": tokens, "attention_mask": mask})[0]
+        return found
 
     def close(self) -> None:
-        self._thread.shutdown(wait=True)
+        self._threads.shutdown(wait=True)
+
+
+def _in_order(batches: Sequence[Sequence[int]], found: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The vectors of batches, at the places of their texts."""
+    import numpy as np  # noqa: PLC0415 - an extra
+
+    vectors = np.empty((sum(map(len, batches)), DIMENSIONS), np.float32)
+    for batch, own in zip(batches, found, strict=True):
+        vectors[list(batch)] = own
+    return vectors
 
 
 def _cut(ids: list[int]) -> list[int]:
@@ -103,23 +122,32 @@ def _is_full(texts: int, longest: int, following: int) -> bool:
 def open_local(cache: Path, threads: int | None = None, *, niceness: int = 0) -> LocalModel:
     """Open the model; blocks for a tenth of a second, or for a second when its file is built first.
 
-    Its threads have this niceness: those of a worker leave the processors to searches and to the database.
+    Its threads, one for each processor unless a number is given, have this niceness: those of a worker leave the
+    processors to searches and to the database.
 
     Raises: ConfigError when a package is missing.
     """
-    thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+    pool = ThreadPoolExecutor(
+        threads or len(os.sched_getaffinity(0)),
+        thread_name_prefix="embedding",
+        initializer=_lower_priority,
+        initargs=(niceness,),
+    )
     try:
-        session, tokenizer = thread.submit(_open, cache, threads, niceness).result()
+        session, tokenizer = pool.submit(_open, cache).result()
     except BaseException:
-        thread.shutdown()
+        pool.shutdown()
         raise
-    return LocalModel(thread, session, tokenizer)
+    return LocalModel(pool, session, tokenizer)
 
 
-def _open(cache: Path, threads: int | None, niceness: int) -> tuple[Any, Any]:
+def _lower_priority(niceness: int) -> None:
+    """Of this thread, and of those that it starts."""
     if niceness:
-        # Of this thread, and of those that it starts.
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
+
+
+def _open(cache: Path) -> tuple[Any, Any]:
     try:
         ort: Any = import_module("onnxruntime")  # an extra, without types
         from tokenizers import Tokenizer  # noqa: PLC0415
@@ -127,9 +155,8 @@ def _open(cache: Path, threads: int | None, niceness: int) -> tuple[Any, Any]:
         raise ConfigError(f"the model {NAME} needs {error.name}: {_EXTRA}") from error
     folder = weights_folder()
     options = ort.SessionOptions()
-    options.intra_op_num_threads = threads or len(os.sched_getaffinity(0))
+    options.intra_op_num_threads = 1  # of a call: it runs on the thread that calls
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False  # a third of the memory, as fast
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # the processors are needed by others
     options.log_severity_level = 3
     wanted = [name for name in _PROVIDERS if name in ort.get_available_providers()]
     session = ort.InferenceSession(str(model_file(cache)), options, providers=[*wanted, "CPUExecutionProvider"])
