@@ -133,7 +133,7 @@ async def check_all(prometheus: Prometheus, names: set[str]) -> None:
 @pytest.mark.parametrize("unit", _UNITS, ids=[unit.stem for unit in _UNITS])
 def test_systemd_understands_the_units(unit: Path, tmp_path: Path) -> None:
     text = unit.read_text("utf-8")
-    assert "KillMode=mixed" in text or unit.stem == "forebay-api"
+    assert "KillMode=mixed" in text or unit.stem in {"forebay-api", "forebay-migrate"}
     here = tmp_path / unit.name
     here.write_text(
         text.replace("/opt/forebay/bin/forebay", "/bin/true").replace("=forebay\n", "=root\n"), encoding="utf-8"
