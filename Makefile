@@ -90,13 +90,14 @@ bench: setup ## run the benchmarks; QUICK=1 for a short run
 
 soak: setup ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout 3600 $(ARGS)
+	@$(BIN)/python -m pytest --pooler tests/engine
 
 fmt: setup ## format the code and fix what the linter can fix
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format .
 
 # The extras that `make up` installs: all but the drivers that only programs of one's own use.
-RUNTIME := api articles attachments embedded images media ocr sentry sheets sources speech storage tracing web webhooks
+RUNTIME := api articles attachments bullmq embedded images media nats ocr sentry sheets sources speech storage tracing web webhooks
 COMPILE := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 

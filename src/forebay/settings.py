@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, Self, TypeVar
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from forebay.base_settings import OtherName, PackageSettings, Seconds
+from forebay.broker_settings import BrokerSettings
 from forebay.embedding_settings import EmbeddingSettings
 from forebay.errors import ConfigError
 from forebay.setting_formats import days_by_name, networks, port_ranges
@@ -34,7 +35,7 @@ def _read(kind: type[P]) -> P:
         ) from None
 
 
-class Settings(EmbeddingSettings, SpeechSettings):
+class Settings(EmbeddingSettings, SpeechSettings, BrokerSettings):
     """The general settings; the variable of each field is FOREBAY_<NAME>. `of` returns those of packages."""
 
     other_names: ClassVar = {

@@ -15,6 +15,8 @@ _OWN_COMMANDS = {
     "up": ("up", "Start PostgreSQL, the API and workers."),
     "api": ("api", "Serve the API."),
     "worker": ("worker", "Run the steps of pipelines."),
+    "dispatch": ("dispatch", "Offer tasks to the runners of a fleet."),
+    "runner": ("runner", "Run the tasks that `forebay dispatch` offers."),
     "migrate": ("migrate", "Bring the database's schema up to date; safe while workers run."),
     "submit": ("submit", "Submit a job."),
     "pipelines": ("pipelines", "List pipelines and their versions."),

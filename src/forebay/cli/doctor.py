@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forebay import log
-from forebay.cli import _doctor_database, _doctor_files, _doctor_proxies, commands
+from forebay.cli import _doctor_database, _doctor_files, _doctor_proxies, _fleet, commands
 from forebay.cli import _show as show
 from forebay.cli._common import find_dsn, json_option, load_settings, run, unknown_variables
 from forebay.cli._doctor_disk_space import of_space
@@ -66,6 +66,7 @@ async def examine(settings: Settings, dsn: str | None = None) -> list[Finding]:
     """All findings; `dsn` is the database to look at, if it is not that of the settings."""
     found = [*_here(settings), *await _doctor_files.examine(settings), await _doctor_proxies.examine(settings)]
     found.append(await _browser(settings))
+    found += await _broker(settings)
     found += [*await _package_checks(settings), *_left_out()]
     if settings.egress_ca_file is not None:
         found.append(_own_certificates(settings))
@@ -100,6 +101,13 @@ def _modules(settings: Settings) -> Finding:
     except DefinitionError as error:
         return Finding("FAIL", "pipelines", str(error), "fix the module, or FOREBAY_PIPELINES")
     return Finding("OK", "pipelines", f"{', '.join(names)} from {settings.pipelines}")
+
+
+async def _broker(settings: Settings) -> list[Finding]:
+    try:
+        return await _fleet.examine(settings, load_pipelines(settings.pipeline_modules))
+    except DefinitionError as error:
+        return [Finding("FAIL", "broker", str(error), "fix FOREBAY_BROKER_URL")]
 
 
 async def _package_checks(settings: Settings) -> list[Finding]:

@@ -58,7 +58,7 @@ def worker(processes: int | None, queues: str | None, pipelines: str | None) -> 
     dsn = login_url(with_logins(settings), WORKER, "") or find_dsn(settings, running=False)
     if settings.processes == 1:
         with telemetry.running(settings, "worker"):
-            code = _on_uvloop(work_here(settings, dsn, loaded))
+            code = on_uvloop(work_here(settings, dsn, loaded))
     else:
         with telemetry.supervising(settings):
             code = asyncio.run(_work_in_children(settings, dsn))
@@ -74,7 +74,7 @@ def check_queues(settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> None
         )
 
 
-def _on_uvloop(work: Any) -> int:
+def on_uvloop(work: Any) -> int:
     import uvloop  # noqa: PLC0415 - only worker processes need it
 
     return int(uvloop.run(work))
@@ -83,12 +83,12 @@ def _on_uvloop(work: Any) -> int:
 async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[Any]]) -> int:
     """Run a worker in this process; returns the exit code."""
     open_files.raise_limit()
-    stop = _stop_on_signals()
+    stop = stop_on_signals()
     usable = await wait_for_database(dsn, settings, pipelines, stop)
     if usable is None:
         return 0
     worker = Worker(dsn, usable, settings=settings)
-    stopping = asyncio.create_task(_pass_on(stop, worker))
+    stopping = asyncio.create_task(pass_on(stop, worker))
     running = asyncio.create_task(worker.run())
     try:
         await worker.ready_or_failed(running)
@@ -104,7 +104,7 @@ async def work_here(settings: Settings, dsn: str, pipelines: Sequence[Pipeline[A
     return 0
 
 
-def _stop_on_signals() -> asyncio.Event:
+def stop_on_signals() -> asyncio.Event:
     """An event for the first signal; the second ends the process."""
     stop = asyncio.Event()
 
@@ -119,7 +119,7 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-async def _pass_on(stop: asyncio.Event, worker: Worker) -> None:
+async def pass_on(stop: asyncio.Event, worker: Worker) -> None:
     await stop.wait()
     log.info("worker_stopping", worker=worker.worker_id)
     worker.stop()

@@ -1,0 +1,83 @@
+"""What both sides of the adapter have: a client of Redis, and loops that end with it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
+
+from forebay.fleet import wire
+from forebay.fleet.bullmq.channels import Subscription
+from forebay.fleet.bullmq.connection import Address, connect, queue_of, reaching
+from forebay.fleet.bullmq.queues import SendingQueue, TakenQueue
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+    from typing import Any
+
+log = get_logger("bullmq")
+
+M = TypeVar("M")
+
+
+class Link:
+    """A client of Redis with its loops."""
+
+    def __init__(self, url: str) -> None:
+        """Raises: DefinitionError if the address is not one of Redis."""
+        self.address = Address.parse(url)
+        self.redis = connect(self.address)
+        self._loops: list[asyncio.Task[None]] = []
+
+    async def open(self) -> None:
+        """Raises: BrokerUnavailable."""
+        with reaching():
+            await self.redis.ping()
+
+    def start(self, loop: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(loop)
+        task.add_done_callback(_note_end)
+        self._loops.append(task)
+
+    def sending(self, kind: str, name: str, *, kept_s: float | None = None) -> SendingQueue:
+        """`kept_s`: the queue is deleted if nothing is added for so long."""
+        return SendingQueue(self.redis, self.address.prefix, queue_of(kind, name), kept_s=kept_s)
+
+    def taking(self, kind: str, name: str) -> TakenQueue:
+        return TakenQueue(self.redis, self.address.prefix, queue_of(kind, name))
+
+    async def subscribe(self, kind: str, name: str = "") -> Subscription:
+        """A subscription that receives from now on."""
+        subscription, listening = Subscription(self.redis, self.address.channel(kind, name)), asyncio.Event()
+        self.start(subscription.run(listening))
+        await listening.wait()
+        return subscription
+
+    async def publish(self, message: bytes, kind: str, name: str = "") -> int:
+        """How many have received the message. Raises: BrokerUnavailable."""
+        with reaching():
+            return int(await self.redis.publish(self.address.channel(kind, name), message))
+
+    async def close(self) -> None:
+        running = {loop for loop in self._loops if not loop.done()}
+        while running:
+            for loop in running:
+                loop.cancel()
+            # The client may swallow a cancellation while it closes a connection: then the loop is cancelled again.
+            _, running = await asyncio.wait(running, timeout=1)
+        await self.redis.aclose()
+
+
+def _note_end(loop: asyncio.Task[None]) -> None:
+    """Loops end when they are cancelled, or by a defect, which must be seen."""
+    if not loop.cancelled() and (error := loop.exception()):
+        log.error("broker_loop_failed", exc_info=error)
+
+
+def read(kind: type[M], message: object) -> Sequence[M]:
+    """The content of a message; nothing if this release does not understand it."""
+    try:
+        return wire.decode(kind, message) if isinstance(message, bytes) else wire.decode_object(kind, message)
+    except wire.WireError as error:
+        log.warning("message_dropped", kind=kind.__name__, error=str(error))
+        return ()

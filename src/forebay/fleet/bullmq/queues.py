@@ -1,0 +1,98 @@
+"""Queues of BullMQ whose jobs are removed when they are taken, so that BullMQ never gives one out again."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import bullmq  # pyright: ignore[reportMissingTypeStubs]
+
+from forebay.fleet.bullmq.connection import WAIT_S, reaching
+from forebay.fleet.port import BrokerUnavailable
+from forebay.log import get_logger
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from forebay.fleet.bullmq.connection import Redis
+
+    Job: TypeAlias = Any  # BullMQ has no types
+
+log = get_logger("bullmq")
+
+_ONCE = {"attempts": 1, "removeOnComplete": True, "removeOnFail": True}
+_EVENTS_KEPT = 100  # for those who look into the queue; nothing here reads them
+
+
+class SendingQueue:
+    """Adds messages to a queue."""
+
+    def __init__(self, redis: Redis, prefix: str, name: str, *, kept_s: float | None) -> None:
+        self._redis = redis
+        self._kept_ms = None if kept_s is None else round(kept_s * 1000)
+        self._queue: Any = bullmq.Queue(name, {"connection": redis, "prefix": prefix})
+
+    async def send(self, name: str, message: Any) -> None:
+        """Raises: BrokerUnavailable."""
+        with reaching():
+            job = await self._queue.add(name, message, _ONCE)
+            await self._queue.trimEvents(_EVENTS_KEPT)
+            if self._kept_ms is not None:
+                await self._expire(job.id, self._kept_ms)
+
+    async def _expire(self, job_id: str, kept_ms: int) -> None:
+        async with self._redis.pipeline(transaction=False) as commands:
+            for part in ("wait", "id", "meta", "marker", "events", job_id):
+                commands.pexpire(self._queue.toKey(part), kept_ms)
+            await commands.execute()
+
+
+class TakenQueue:
+    """Takes messages from a queue."""
+
+    def __init__(self, redis: Redis, prefix: str, name: str) -> None:
+        options: Any = {"connection": redis, "prefix": prefix, "autorun": False, "drainDelay": WAIT_S}
+        no_processor: Any = None  # jobs are asked for
+        self._worker: Any = bullmq.Worker(name, no_processor, options)
+        self._tokens = (f"{self._worker.id}:{n}" for n in count())
+        self._taking = asyncio.Lock()  # a worker of BullMQ waits once at a time
+
+    async def take(self, most: int) -> list[Any]:
+        """At most `most` messages; waits up to two seconds for the first one.
+
+        Raises: BrokerUnavailable.
+        """
+        taken: list[Any] = []
+        async with self._taking:
+            try:
+                job = await self._next() or await self._next()  # the first call only finds that there is none
+                while job is not None:
+                    is_mine, following = await self._remove(job, and_next=len(taken) + 1 < most)
+                    if is_mine:
+                        taken.append(job.data)
+                    job = following
+            except BrokerUnavailable:
+                if not taken:
+                    raise
+        return taken
+
+    async def _next(self) -> Job | None:
+        with reaching():
+            return await self._worker.getNextJob(next(self._tokens))
+
+    async def _remove(self, job: Job, *, and_next: bool) -> tuple[bool, Job | None]:
+        """Whether the job was there to be removed, and the job after it if there is one."""
+        token = str(job.token)
+        job.opts["removeOnComplete"] = True  # whatever a sender of somebody else's has asked for
+        try:
+            with reaching():
+                found = await job.moveToCompleted("", token, and_next)
+        except TypeError as error:  # BullMQ's error for a job that is not there any more, as after FLUSHALL
+            log.info("taken_message_gone", queue=self._worker.name, error=str(error))
+            return False, None
+        if not and_next or not found:
+            return True, None
+        data, job_id, limit_until, delay_until = found
+        with reaching():
+            return True, await self._worker.nextJobFromJobData(data, job_id, limit_until or 0, delay_until or 0, token)

@@ -1,0 +1,235 @@
+"""The offers of one dispatcher that are out, from the start of an attempt until its report."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_json
+
+from forebay.fleet.outcomes import Released, decode_outcome
+from forebay.fleet.port import BUNDLE_BYTES, BrokerUnavailable, Drop, Offer, OfferedTask
+from forebay.log import get_logger
+from forebay.waits import Backoff
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from forebay.engine.clock import Clock
+    from forebay.engine.db.tasks import Lease
+    from forebay.engine.declare.pipeline import Pipeline
+    from forebay.engine.declare.step import Step
+    from forebay.engine.work.attempt import Attempt
+    from forebay.fleet.credits import StepCredits
+    from forebay.fleet.port import DispatcherPort, HeldOffer, Report, TaskEnd
+
+log = get_logger("dispatcher")
+
+_LARGE = 64 << 10  # bytes of an input that runners ask for
+
+
+@dataclass(slots=True, eq=False)
+class RawTask:
+    """The arguments of a task as they came with its lease; a runner parses them."""
+
+    lease: Lease
+    n: int
+    input: str | None
+    results: str | None
+
+
+@dataclass(slots=True, eq=False)
+class OpenOffer:
+    """An offer that has not been reported."""
+
+    offer: Offer
+    size: int  # bytes
+    attempts: Sequence[Attempt]
+    ends: asyncio.Future[dict[tuple[int, int], TaskEnd]]
+    runner: str | None = None  # that has said that it has the offer
+    seen: float = field(default_factory=time.monotonic)  # offered, or last in a beat
+    is_lost: bool = False  # its leases were told to expire
+
+
+class Offers:
+    """Offers tasks, and passes their reports to the attempts that wait for them."""
+
+    def __init__(self, port: DispatcherPort, pipelines: Sequence[Pipeline[Any]], clock: Clock) -> None:
+        self.open: dict[str, OpenOffer] = {}
+        self.name = ""  # of the dispatcher, as soon as it is known
+        self._port = port
+        self._pipelines: Mapping[str, Pipeline[Any]] = {pipeline.name: pipeline for pipeline in pipelines}
+        self._clock = clock
+        self._numbers = itertools.count(1)
+        self._waiting: dict[str, list[OpenOffer]] = {}  # by step, not in the broker yet
+        self._credits: dict[str, StepCredits] = {}
+        self._news = asyncio.Event()
+        self._drops: dict[str, list[str]] = {}  # offers to be dropped, by runner
+
+    def calling(self, step: Step[Any, Any], slots: StepCredits) -> Callable[..., Awaitable[Any]]:
+        """The call of a step: it offers the task, and returns or raises what the step did at the runner."""
+        self._credits[step.label] = slots
+
+        async def call_one(attempt: Attempt, _: object, raw: RawTask) -> Any:
+            (end,) = await self._reported(step, [attempt], [raw])
+            return self._returned(step, attempt, end)
+
+        async def call_batch(first: Attempt, inputs: Sequence[Any]) -> list[Any]:
+            raws = [each[0] if step.after else each for each in inputs]
+            good = [attempt for attempt in first.batch if attempt.outcome is None]
+            ends = await self._reported(step, good, raws)
+            return [self._returned_of_batch(step, *pair) for pair in zip(good, ends, strict=True)]
+
+        return call_one if step.batch_size is None else call_batch
+
+    async def _reported(
+        self, step: Step[Any, Any], attempts: Sequence[Attempt], raws: Sequence[RawTask]
+    ) -> list[TaskEnd]:
+        for attempt in attempts:
+            attempt.deadline = float("inf")  # the runner sees to it
+        offered = tuple(_task(attempt, raw) for attempt, raw in zip(attempts, raws, strict=True))
+        offer = Offer(f"{self.name}:{next(self._numbers)}", self.name, step.label, offered)
+        size = sum(len(task.input or "") + len(task.results or "") + 300 for task in offered)
+        out = OpenOffer(offer, size, attempts, asyncio.get_running_loop().create_future())
+        self.open[offer.id] = out
+        self._waiting.setdefault(step.label, []).append(out)
+        self._news.set()
+        try:
+            ends = await out.ends
+        except asyncio.CancelledError:  # of the task, of its job, or of the dispatcher
+            self._withdraw(out)
+            raise
+        finally:
+            del self.open[offer.id]
+        return [ends[task.token, task.n] for task in offered]
+
+    def _returned(self, step: Step[Any, Any], attempt: Attempt, end: TaskEnd) -> Any:
+        seconds = max(0.0, end.seconds)
+        attempt.started = self._clock.mark() - seconds
+        self._credits[step.label].note_run(seconds)
+        try:
+            return decode_outcome(end.outcome, step, self._pipelines)
+        except Released as released:  # as if this process had stopped it
+            attempt.stop = str(released)
+            raise asyncio.CancelledError from released
+
+    def _returned_of_batch(self, step: Step[Any, Any], attempt: Attempt, end: TaskEnd) -> Any:
+        try:
+            return self._returned(step, attempt, end)
+        except Exception as error:  # of one item
+            return error
+
+    def _withdraw(self, out: OpenOffer) -> None:
+        waiting = self._waiting.get(out.offer.step, [])
+        if out in waiting:
+            waiting.remove(out)
+        elif out.runner is not None:
+            self.drop(out.runner, out.offer.id)
+
+    def drop(self, runner: str, offer: str) -> None:
+        """Tell a runner soon that it must not work for an offer any longer."""
+        self._drops.setdefault(runner, []).append(offer)
+        self._news.set()
+
+    # -- to the broker ---------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Send offers as they come; while the broker cannot be reached, they wait."""
+        backoff = Backoff(0.05, 2)
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            try:
+                await self._send_all()
+            except BrokerUnavailable as error:
+                log.warning("offers_delayed", error=str(error), pause=backoff.grow())
+                await asyncio.sleep(backoff.pause)
+                self._news.set()
+            else:
+                backoff.reset()
+
+    async def _send_all(self) -> None:
+        sent = await asyncio.gather(
+            *[self._send(step) for step, waiting in self._waiting.items() if waiting],
+            *[self._tell(runner) for runner in list(self._drops)],
+            return_exceptions=True,
+        )
+        for error in sent:
+            if error is not None:
+                raise error
+
+    async def _send(self, step: str) -> None:
+        waiting = self._waiting[step]
+        bundles: list[list[OpenOffer]] = []
+        while waiting:
+            bundle = _bundle(waiting, self._credits[step].together)
+            del waiting[: len(bundle)]
+            bundles.append(bundle)
+        results = await asyncio.gather(
+            *[self._port.offer(step, [out.offer for out in bundle]) for bundle in bundles], return_exceptions=True
+        )
+        failed = [(bundle, error) for bundle, error in zip(bundles, results, strict=True) if error is not None]
+        waiting[:0] = [out for bundle, _ in failed for out in bundle if not out.ends.done()]
+        if failed:
+            raise failed[0][1]
+
+    async def _tell(self, runner: str) -> None:
+        await self._port.tell(runner, Drop(tuple(self._drops.pop(runner))))
+
+    # -- from the broker -------------------------------------------------------------------------------------------
+
+    def note_held(self, runner: str, held: HeldOffer) -> None:
+        """Note that a runner has an offer of this dispatcher; it drops what is not out any more."""
+        out = self.open.get(held.id)
+        if out is None:
+            self.drop(runner, held.id)
+        elif not out.is_lost:
+            out.runner, out.seen = runner, time.monotonic()
+
+    def note_report(self, report: Report) -> bool:
+        """Pass a report on; False if its offer is not out."""
+        out = self.open.get(report.offer)
+        if out is None:
+            return False
+        ends = {(end.token, end.n): end for end in report.ends}
+        if ends.keys() != {(task.token, task.n) for task in out.offer.tasks}:
+            log.warning("report_refused", offer=report.offer, runner=report.runner)
+        elif not out.ends.done():
+            out.ends.set_result(ends)
+        return True
+
+
+def _bundle(waiting: Sequence[OpenOffer], most: int) -> list[OpenOffer]:
+    bundle, size = [waiting[0]], waiting[0].size
+    for out in waiting[1:most]:
+        size += out.size
+        if size > BUNDLE_BYTES:
+            break
+        bundle.append(out)
+    return bundle
+
+
+def _task(attempt: Attempt, raw: RawTask) -> OfferedTask:
+    lease, signal = raw.lease, attempt.signal
+    is_large = raw.input is None or len(raw.input) + len(raw.results or "") > _LARGE
+    return OfferedTask(
+        token=lease.token,
+        n=raw.n,
+        job_id=lease.job_id,
+        owner_id=lease.owner_id,
+        attempt=lease.attempt,
+        input=None if is_large else raw.input,
+        results=None if is_large else raw.results,
+        names=lease.names,
+        signal=None
+        if signal is None
+        else {
+            "name": signal.name,
+            "key": signal.key,
+            "payload": to_json(signal.payload).decode(),
+            "timed_out": signal.timed_out,
+        },
+    )
