@@ -6,8 +6,10 @@ import gc
 import itertools
 import logging
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 import certifi
 import pytest
@@ -18,7 +20,7 @@ from hypothesis import settings as examples
 from forebay import log
 from forebay.embedded import EmbeddedPostgres
 from forebay.identity import secrets
-from tests import _servers
+from tests import _pooler, _servers
 from tests._passwords import QUICK
 
 if TYPE_CHECKING:
@@ -43,6 +45,15 @@ class CrashServer(Protocol):
     """Makes a started server of the test's own, with production settings unless told otherwise."""
 
     def __call__(self, *, bin_dir: Path | None = None, **settings: str) -> EmbeddedPostgres: ...
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--pooler", action="store_true", help="reach the database through PgBouncer in transaction mode")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.config.option.pooler and item.get_closest_marker("direct"):
+        pytest.skip("needs sessions of its own")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -165,9 +176,32 @@ def _template_15(server_15: _servers.Server) -> str:
 
 
 @pytest.fixture(scope="session")
-def new_database(server: _servers.Server, _template: str) -> NewDatabase:
+def new_database(server: _servers.Server, _template: str, way: Callable[[str], str]) -> NewDatabase:
     """Makes fresh databases with the current schema, for fixtures that several tests share."""
-    return lambda: server.database(template=_template)
+
+    @contextmanager
+    def make() -> Iterator[str]:
+        with server.database(template=_template) as dsn:
+            yield way(dsn)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def way(
+    server: _servers.Server, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], str]]:
+    """How forebay reaches a database of the server: with `--pooler`, through a pooler in transaction mode."""
+    if not pytestconfig.option.pooler:
+        yield lambda dsn: dsn
+        return
+    folder = tmp_path_factory.mktemp("pooler")
+    with _pooler.pgbouncer(server.embedded.dsn, folder, size=20) as pooler:
+        _pooler.wait_until_it_answers(pooler)
+        port = urlsplit(pooler).port
+        assert port is not None
+        with _pooler.forebay_behind(pooler, server.embedded.dsn):
+            yield lambda dsn: _pooler.through(dsn, port)
 
 
 @pytest.fixture

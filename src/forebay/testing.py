@@ -164,7 +164,7 @@ async def testbed(
     running = asyncio.create_task(worker.run())
     try:
         await worker.ready_or_failed(running)
-        async with await open_pool(dsn, size=2, name="forebay testbed") as pool:
+        async with await open_pool(dsn, size=2, name="forebay testbed", prepared=settings.prepared_statements) as pool:
             yield Testbed(worker, clock, pool)
     finally:
         worker.stop()

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import struct
-import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 import asyncpg
 
-from forebay.cli.api import listen
-
-PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-
-
-def through(dsn: str, port: int) -> str:
-    """The same database, reached by another port."""
-    parts = urlsplit(dsn)
-    return parts._replace(netloc=f"{parts.username}:{parts.password}@127.0.0.1:{port}").geturl()
+from tests._pooler import through
 
 
 @asynccontextmanager
@@ -66,28 +54,6 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         while data := await reader.read(65536):
             writer.write(data)
             await writer.drain()
-
-
-@contextmanager
-def pgbouncer(dsn: str, folder: Path) -> Iterator[str]:
-    """A pooler in transaction mode, with two connections for everyone."""
-    assert PGBOUNCER is not None
-    there = urlsplit(dsn)
-    with listen("127.0.0.1", 0) as listener:
-        port = listener.getsockname()[1]
-    folder.chmod(0o755)
-    (folder / "users.txt").write_text(f'"{there.username}" "{there.password}"\n')
-    (folder / "pgbouncer.ini").write_text(
-        f"[databases]\n* = host={there.hostname} port={there.port}\n"
-        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = plain\n"
-        f"auth_file = {folder}/users.txt\npool_mode = transaction\ndefault_pool_size = 2\n"
-    )
-    user = ["-u", "nobody"] if os.geteuid() == 0 else []
-    with subprocess.Popen([PGBOUNCER, "-q", *user, str(folder / "pgbouncer.ini")]) as process:
-        try:
-            yield through(dsn, port)
-        finally:
-            process.terminate()
 
 
 async def answering(dsn: str) -> None:

@@ -21,7 +21,8 @@ from forebay.engine.submit.producer import item_arguments
 from forebay.errors import WrongRole
 from forebay.identity import session_context
 from forebay.settings import Settings
-from tests.api._poolers import PGBOUNCER, answering, dropping_role, pgbouncer
+from tests._pooler import PGBOUNCER, pgbouncer
+from tests.api._poolers import answering, dropping_role
 from tests.api._service import Page, Service, pages, serving
 
 POOLED = {"prepared_statements": False}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from contextlib import suppress
@@ -12,6 +13,7 @@ import asyncpg
 
 from forebay.embedded import EmbeddedPostgres, system
 from tests._servers import discard
+from tests.crash._rig import Proxy, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,16 +46,19 @@ class Pair:
 
     async def __aenter__(self) -> Self:
         primary = urlsplit(self.first.start())
-        follows = f"host=127.0.0.1 port={primary.port} user={primary.username} password={primary.password}"
+        self._replication = await Proxy(self.first.dsn).__aenter__()
+        port = urlsplit(self._replication.dsn).port
+        follows = f"host=127.0.0.1 port={port} user={primary.username} password={primary.password}"
         self.second = Standby(self._second_place, settings=_SETTINGS | {"primary_conninfo": follows})
         (self.second.cluster / "standby.signal").touch()
-        self.second.start()
+        await asyncio.to_thread(self.second.start)  # it connects through this event loop
         await self._ask(self.first, "alter system set synchronous_standby_names = '*'")
         await self._ask(self.first, "select pg_reload_conf()")
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self.thaw()
+        await self._replication.__aexit__()
         for server in (self.first, self.second):
             discard(server)
 
@@ -77,6 +82,14 @@ class Pair:
     async def promote(self) -> None:
         """What Patroni and others do when they have given the first one up."""
         await self._ask(self.second, "select pg_promote()")
+
+    async def disconnect(self) -> None:
+        """From now on, commits wait for nobody, and the standby gets nothing any more."""
+        await self._ask(self.first, "alter system reset synchronous_standby_names")
+        await self._ask(self.first, "select pg_reload_conf()")
+        self._replication.cut(refuse_new=True)
+        async with Watch(self.first.dsn) as watch:
+            await watch.until("the standby is gone", "select not exists (select from pg_stat_replication)")
 
     def _signal(self, number: signal.Signals) -> None:
         postmaster = self.first.pid

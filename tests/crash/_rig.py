@@ -272,6 +272,10 @@ class Proxy:
             link.reset()
         self._refuse_new = refuse_new
 
+    def lead_to(self, dsn: str) -> None:
+        """New connections go to another server."""
+        self._target = urlsplit(dsn)
+
     def heal(self) -> None:
         """New connections work again; what is lost stays lost."""
         self._lose_new = self._refuse_new = False

@@ -16,7 +16,8 @@ from forebay.db.listen import CHANNEL, Listener
 from forebay.db.pool import connect
 from forebay.engine.db import registry
 from forebay.settings import Settings
-from tests.api._poolers import PGBOUNCER, answering, pgbouncer
+from tests._pooler import PGBOUNCER, pgbouncer
+from tests.api._poolers import answering
 from tests.crash._rig import (
     EFFECTS,
     GONE,

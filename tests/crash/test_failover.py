@@ -16,9 +16,19 @@ from forebay.db.addresses import Address, find_addresses
 from forebay.db.pool import connected
 from forebay.errors import DatabaseUnavailable
 from forebay.settings import Settings
-from tests._servers import shared_folder
+from tests._servers import discard, shared_folder
 from tests.crash._replication import Pair
-from tests.crash._rig import EFFECTS, GONE, Watch, Workers, assert_done_once, eventually, submit
+from tests.crash._rig import (
+    EFFECTS,
+    GONE,
+    Proxy,
+    Watch,
+    WorkerProcess,
+    Workers,
+    assert_done_once,
+    eventually,
+    submit,
+)
 from tests.crash._steps import Order, letters, orders
 
 
@@ -61,6 +71,74 @@ async def test_workers_and_clients_find_the_new_primary(pair: Pair, tmp_path: Pa
             await assert_done_once(watch, {job: 1000}, "weigh", "ship", effect="ship")
         finally:
             workers.end()
+
+
+async def test_one_address_that_leads_to_the_new_primary(pair: Pair, tmp_path: Path) -> None:
+    """As that of a Kubernetes service: connections to the old primary stay open, and nobody answers on them."""
+    async with Watch(pair.second.dsn) as watch, Watch(pair.first.dsn) as first, Proxy(pair.first.dsn) as proxy:
+        workers = Workers(proxy.dsn, tmp_path)
+        try:
+            worker = await workers.start().started()
+            await first.fetch(EFFECTS)
+            before = await submit(first, orders, 1)
+            await watch.done([before])
+            pair.freeze()
+            proxy.lead_to(pair.second.dsn)
+            await pair.promote()
+            after = await eventually("the new primary accepts work", lambda: submit(watch, orders, 100))
+            await watch.done([after], seconds=40)
+            assert len(worker.events("database_failed_over")) == 1
+            await workers.stop_all()
+            await assert_done_once(watch, {before: 1, after: 100}, "weigh", "ship", effect="ship")
+        finally:
+            workers.end()
+
+
+async def test_a_worker_goes_on_when_a_failover_has_lost_its_registration(pair: Pair, tmp_path: Path) -> None:
+    """Asynchronous replication: the standby lacks the worker, and positions in the queue are given out again."""
+    async with Watch(pair.dsn) as watch:
+        await watch.fetch(EFFECTS)
+        workers = Workers(pair.dsn, tmp_path)
+        try:
+            await (await workers.start().started()).stop()  # the standby knows the pipelines
+            await pair.disconnect()
+            worker = await workers.start(poll_s="3").started()
+            lost = [await submit(watch, orders, 1) for _ in range(20)]
+            await watch.done(lost)
+            pair.kill()
+            await pair.promote()
+            assert await eventually("the jobs are lost", lambda: watch.one("select count(*) = 0 from forebay.job"))
+            job = await submit(watch, orders, 5)
+            await watch.done([job], seconds=50)
+            (_,) = await eventually("the worker is registered", lambda: _events(worker, "worker_registered_again"))
+            assert (
+                await watch.one("select name from forebay.worker where stopped_at is null")
+                == f"{socket.gethostname()}:{worker.pid}"
+            )
+            await workers.stop_all()
+            await assert_done_once(watch, {job: 5}, "weigh", "ship", effect="ship")
+        finally:
+            workers.end()
+
+
+async def test_a_former_primary_is_not_used_again(pair: Pair) -> None:
+    dsn = pair.dsn
+    async with connected(dsn, "tests"):
+        pair.freeze()
+        await pair.promote()
+        async with Watch(pair.dsn) as watch:
+            await watch.until("the standby has taken over", "select true", seconds=50)
+        discard(pair.second)
+        pair.thaw()
+        async with Watch(pair.first.dsn) as former:
+            await former.until("the old one answers", "select not pg_is_in_recovery()")
+        with pytest.raises(DatabaseUnavailable, match="was the primary before another one"):
+            async with connected(dsn, "tests"):
+                pass
+
+
+async def _events(worker: WorkerProcess, name: str) -> list[object]:
+    return list(worker.events(name))
 
 
 async def test_doctor_knows_whether_a_failover_loses_work(pair: Pair) -> None:

@@ -1,4 +1,4 @@
-"""`kill -9` of a worker while it builds another model, and while it writes vectors: nothing is lost or stale."""
+"""`kill -9` of a worker while it builds another model, switches to it, or writes vectors: nothing is lost or stale."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ _CURRENT = """select count(*) = $2 from forebay.search_document d
               join forebay.search_indexed i on i.document_id = d.id and i.version = d.version and i.model_id = $1"""
 _WRITES = """select exists (select from pg_stat_activity where datname = current_database()
              and wait_event_type = 'Lock' and query like '%write_chunks%')"""
+
+_SWITCHES = """select exists (select from pg_stat_activity where datname = current_database()
+               and wait_event_type = 'Lock' and query like '%activate_search_model%')"""
+_LOCK = "select pg_advisory_xact_lock(hashtextextended('forebay.open_search_model', 4662))"
 
 
 def start(workers: Workers, service: Stub, pipelines: str) -> WorkerProcess:
@@ -87,6 +91,34 @@ async def test_a_model_is_built_to_the_end_however_often_a_worker_is_killed(work
     assert [tuple(row) for row in await watch.fetch(_INDEXED, model)] == [(str(n), True, 1) for n in range(COUNT)]
     assert len([worker for worker in workers.all if not worker.lives]) >= KILLS
     assert await watch.one("select bool_or(outcome = 'EXPIRED') from forebay.attempt")
+
+
+async def test_the_former_model_is_searched_until_the_switch_has_committed(workers: Workers, watch: Watch) -> None:
+    """The worker dies in the transaction that switches to the new model, which waits for a lock."""
+    conn = await watch.conn()
+    for pipeline in (index, reindex):
+        await registry.register(conn, pipeline.definition())
+    owner = await watch.one("select forebay.owner_id('ann')")
+    former = (await db.open_model(conn, "former", 2))["id"]
+    await put(conn, owner, "0", "text")
+    model = (await db.open_model(conn, NAME, 2))["id"]
+    job = await start_reindex(conn, model)
+    assert job is not None
+    other = await asyncpg.connect(watch.dsn)
+    async with serving_openai(KEY) as service:
+        async with other.transaction():
+            await other.execute(_LOCK)
+            first = start(workers, service, _PIPELINES)
+            await watch.until("the model is being switched", _SWITCHES)
+            first.kill()
+        states = {row["id"]: row["state"] for row in await db.list_models(conn)}
+        assert states == {former: "active", model: "building"}
+        start(workers, service, _PIPELINES)
+        await watch.done([job])
+        await workers.stop_all()
+    await other.close()
+    states = {row["id"]: row["state"] for row in await db.list_models(conn)}
+    assert states == {former: "old", model: "active"}
 
 
 async def test_vectors_are_written_whole_or_not_at_all(workers: Workers, watch: Watch) -> None:

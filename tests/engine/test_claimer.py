@@ -256,6 +256,8 @@ async def test_a_step_without_tasks_does_not_wait_for_the_claims_of_another_step
     async with testbed(dsn, [slow, quick], migrated=True) as bed:
         claimer, go, claim = bed.worker._claimer, asyncio.Event(), tasks.claim
         held = {step_id for step_id, executor in bed.worker._executors.items() if executor.step.pipeline is slow}
+        for step_id in held:
+            bed.worker._executors[step_id].size.add(1e-4)  # of short tasks, both loops claim some ahead
         waiting: asyncio.Queue[None] = asyncio.Queue()
 
         async def gated(conn: Any, worker_id: int, claims: list[tasks.Claim], *args: Any) -> list[tasks.Lease]:
@@ -336,6 +338,7 @@ async def _listening(worker: Worker, but: object = None) -> None:
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.direct
 async def test_an_express_claim_needs_no_connection_of_the_pool(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     """While large claims and settles use all of them, the task of another owner starts."""
     pipeline, ran = Pipeline[dict[str, Any]]("express", dict), asyncio.Event()
@@ -358,6 +361,7 @@ async def test_an_express_claim_needs_no_connection_of_the_pool(dsn: str, conn: 
         await running
 
 
+@pytest.mark.direct
 async def test_an_express_claim_that_fails_gives_the_listening_connection_up(
     dsn: str, conn: asyncpg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -371,11 +375,12 @@ async def test_an_express_claim_that_fails_gives_the_listening_connection_up(
     used: list[object] = []
     claim = tasks.claim
 
-    async def failing_once(conn: Any, *args: Any) -> list[tasks.Lease]:
-        used.append(conn)
-        if len(used) == 1:
-            raise TimeoutError
-        return await claim(conn, *args)
+    async def failing_once(conn: Any, worker_id: int, *args: Any) -> list[tasks.Lease]:
+        if worker_id:  # else it prepares the claims of a connection
+            used.append(conn)
+            if len(used) == 1:
+                raise TimeoutError
+        return await claim(conn, worker_id, *args)
 
     monkeypatch.setattr(tasks, "claim", failing_once)
     worker = Worker(dsn, [pipeline], settings=Settings(poll_s=3600, sweep_s=3600))

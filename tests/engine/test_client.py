@@ -166,6 +166,7 @@ async def test_invalid_jobs_write_nothing(dsn: str, watcher: asyncpg.Connection[
     assert await counts(watcher) == {}
 
 
+@pytest.mark.direct
 async def test_the_first_jobs_register_their_pipeline(dsn: str) -> None:
     async with Client.connect(dsn) as client:
         assert len(await client.submit_jobs(numbers, [1, 2])) == 2

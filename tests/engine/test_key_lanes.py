@@ -544,11 +544,11 @@ async def test_a_wake_up_for_the_lane_of_a_key_claims_no_more_than_the_key_admit
     async with testbed(dsn, [fetching(started)], migrated=True, clock=clock) as bed:
         started.clear()
         worker = bed.worker
-        worker._on_message(message)
+        worker._messages.on_message(message)
         assert worker._claimer.polling.is_requested, "the key of the lane is read before the lane is claimed from"
         await bed.run()
         assert worker._claimer.waking.has_line("site", "a.example")
-        worker._on_message(message)
+        worker._messages.on_message(message)
         await bed.run()
         assert len(started) <= 1
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import asyncpg
 import pytest
+from pydantic import SecretStr
 
 from forebay import Context, Pipeline, Retry
 from forebay.db.pool import UNAVAILABLE, open_pool
 from forebay.engine.maintenance.leader import Leader
 from forebay.engine.submit.results import wait
+from forebay.engine.work.peers import Peers
 from forebay.errors import TransientError
 from forebay.settings import Settings
 from forebay.testing import testbed
@@ -40,6 +42,7 @@ def idle() -> Pipeline[dict[str, int]]:
     return pipeline
 
 
+@pytest.mark.direct
 async def test_one_of_two_workers_is_elected_and_replaced(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     async with await open_pool(dsn, size=2, name="test") as pool:
         first, second = (Leader(dsn, pool, Settings()) for _ in range(2))
@@ -60,14 +63,33 @@ async def test_one_of_two_workers_is_elected_and_replaced(dsn: str, conn: asyncp
         second.step_down()
 
 
-async def test_without_sessions_every_worker_runs_the_maintenance(dsn: str) -> None:
-    async with await open_pool(dsn, size=2, name="test") as pool:
+async def test_without_sessions_there_is_no_election(dsn: str) -> None:
+    async with await open_pool(dsn, size=2, name="test", prepared=False) as pool:
         leaders = [Leader(dsn, pool, Settings(prepared_statements=False)) for _ in range(2)]
         for leader in leaders:
             await leader.run_for_election()
             assert leader.is_elected
             async with leader.connection() as borrowed:
                 assert await borrowed.fetchval(_ADVISORY_LOCKS) == 0
+
+
+@pytest.mark.direct
+async def test_the_election_takes_the_way_past_the_pooler(dsn: str) -> None:
+    behind: Any = Settings(prepared_statements=False, listen_url=SecretStr(dsn))
+    async with await open_pool(dsn, size=2, name="test", prepared=False) as pool:
+        first, second = (Leader("postgresql://pooler.invalid/db", pool, behind) for _ in range(2))
+        await first.run_for_election()
+        await second.run_for_election()
+        assert (first.is_elected, second.is_elected) == (True, False)
+        first.step_down()
+
+
+def test_workers_share_what_each_of_them_could_do() -> None:
+    """All together do it as often as one would."""
+    peers = Peers(1)
+    assert all(peers.is_my_turn(among) for among in (0, 1))
+    turns = sum(peers.is_my_turn(50) for _ in range(10_000))
+    assert 110 <= turns <= 290  # 200; six standard deviations
 
 
 async def test_an_idle_worker_sends_few_statements(
@@ -86,6 +108,8 @@ async def test_an_idle_worker_sends_few_statements(
 
     async with working(dsn, idle) as worker:
         await worker.wait_until_idle()
+        while not worker._listener.is_listening:  # noqa: ASYNC110 - it has no event for this
+            await asyncio.sleep(0.01)
         worker._claimer.polling._pause = worker._claimer.polling.idle_poll_s  # polls are more frequent at first
         for method in ("fetch", "fetchrow", "fetchval", "execute"):
             count(method)
@@ -95,6 +119,7 @@ async def test_an_idle_worker_sends_few_statements(
     assert rate <= 2, sent
 
 
+@pytest.mark.direct
 async def test_a_worker_that_is_not_the_leader_promotes_its_own_retries(
     dsn: str, conn: asyncpg.Connection[Any], idle: Pipeline[dict[str, int]]
 ) -> None:

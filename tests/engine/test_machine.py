@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from forebay import Context, Pipeline
-from forebay.engine.work import machine
+from forebay.engine.work import cgroup, machine
 from forebay.engine.work.machine import Machine, free_memory, load
 from forebay.testing import testbed
 
@@ -51,14 +52,54 @@ def test_this_machine_can_be_read() -> None:
     assert 0 < free_memory() <= 1
 
 
-def test_a_container_counts_when_it_has_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_CGROUP", tmp_path)
-    (tmp_path / "memory.max").write_text("1000\n")
-    (tmp_path / "memory.current").write_text("990\n")
-    (tmp_path / "memory.stat").write_text("anon 900\ninactive_file 40\n")
+@pytest.fixture
+def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The control groups; those of this process are written by `own`."""
+    monkeypatch.setattr(cgroup, "_ROOT", tmp_path / "cgroup")
+    monkeypatch.setattr(cgroup, "_OWN", tmp_path / "own")
+    (tmp_path / "own").write_text("0::/\n")
+    return tmp_path / "cgroup"
+
+
+def write(folder: Path, **files: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text + "\n")
+
+
+def test_a_container_counts_when_it_has_less(groups: Path) -> None:
+    stat = "anon 900\ninactive_file 40"
+    write(groups, memory__max="1000", memory__current="990", memory__stat=stat)
     assert free_memory() == pytest.approx(0.05)
-    (tmp_path / "memory.max").write_text("max\n")
-    assert free_memory() > 0.05
+    write(groups, memory__max="max")
+    assert cgroup.free_memory() == 1.0
+
+
+def test_a_container_of_cgroup_v1_counts_when_it_has_less(groups: Path) -> None:
+    own = groups.parent / "own"
+    own.write_text("7:memory:/pods/mine\n3:cpu,cpuacct:/pods/mine\n")
+    memory = {"memory__usage_in_bytes": "990", "memory__stat": "total_inactive_file 40"}
+    write(groups / "memory" / "pods" / "mine", memory__limit_in_bytes="1000", **memory)
+    write(groups / "memory", memory__limit_in_bytes=str((1 << 63) - 4096), **memory)
+    write(groups / "cpu" / "pods", cpu__cfs_quota_us="150000", cpu__cfs_period_us="100000")
+    write(groups / "cpu" / "pods" / "mine", cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000")
+    assert cgroup.free_memory() == pytest.approx(0.05)
+    assert cgroup.cores() == 1.5
+
+
+def test_neighbours_of_a_container_with_its_own_cores_do_not_count(
+    groups: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (9.0 * (os.cpu_count() or 1), 0.0, 0.0))
+    assert load() == 9.0
+    (groups.parent / "own").write_text("0::/forebay.service\n")
+    pressure = "some avg10=90.00 avg60=0.00 avg300=0.00 total=1\nfull avg10={}.00 avg60=0.00 avg300=0.00 total=1"
+    write(groups / "forebay.service", cpu__max="50000 100000", cpu__pressure=pressure.format(0))
+    assert (cgroup.cores(), load()) == (0.5, 1.0)
+    write(groups / "forebay.service", cpu__pressure=pressure.format(75))  # it wants four times its limit
+    assert load() == 4.0
+    write(groups / "forebay.service", cpu__max="max 100000")
+    assert load() == 9.0
 
 
 async def test_what_a_testbed_claims_does_not_depend_on_the_load(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:

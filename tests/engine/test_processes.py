@@ -188,26 +188,26 @@ async def test_app_modules_are_imported_first() -> None:
 # -- ends of processes --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"signal": signal.SIGSEGV}, "the step's process was killed by SIGSEGV"),
-        ({"signal": signal.SIGKILL}, "the step's process was killed by SIGKILL"),
-        ({"status": 3}, "the step's process ended with exit status 3"),
-        ({"status": 0}, "the step's process ended with exit status 0"),
-        ({"status": 3, "print": "one\ntwo\n"}, "the step's process ended with exit status 3: two"),
-        # A service manager may send this to every process; the worker decides what happens to the step.
-        ({"signal": signal.SIGTERM, "status": 5}, "the step's process ended with exit status 5"),
-        ({"exit": 4}, "the step's process ended with exit status 4"),
-        ({"exit": "no licence"}, "the step's process ended with exit status 1: no licence"),
-    ],
-)
-async def test_a_process_that_dies_says_how(pool: ProcessPool, given: Any, message: str) -> None:
-    with pytest.raises(TransientError) as caught:
-        await _run(pool, steps.die, given)
-    assert str(caught.value) == message
-    assert type(caught.value) is TransientError
-    assert (await _run(pool, steps.describe))["attempt"] == 2  # the pool continues
+_DEATHS: list[tuple[Any, str]] = [
+    ({"signal": signal.SIGSEGV}, "the step's process was killed by SIGSEGV"),
+    ({"signal": signal.SIGKILL}, "the step's process was killed by SIGKILL"),
+    ({"status": 3}, "the step's process ended with exit status 3"),
+    ({"status": 0}, "the step's process ended with exit status 0"),
+    ({"status": 3, "print": "one\ntwo\n"}, "the step's process ended with exit status 3: two"),
+    # A service manager may send this to every process; the worker decides what happens to the step.
+    ({"signal": signal.SIGTERM, "status": 5}, "the step's process ended with exit status 5"),
+    ({"exit": 4}, "the step's process ended with exit status 4"),
+    ({"exit": "no licence"}, "the step's process ended with exit status 1: no licence"),
+]
+
+
+async def test_a_process_that_dies_says_how_and_the_pool_continues(pool: ProcessPool) -> None:
+    for given, message in _DEATHS:
+        with pytest.raises(TransientError) as caught:
+            await _run(pool, steps.die, given)
+        assert str(caught.value) == message
+        assert type(caught.value) is TransientError
+    assert (await _run(pool, steps.describe))["attempt"] == 2
 
 
 async def test_a_time_limit_kills_the_step_and_all_that_it_started(pool: ProcessPool, tmp_path: Path) -> None:
@@ -409,8 +409,11 @@ async def test_a_child_that_died_idle_costs_the_next_task_nothing(pool: ProcessP
     second = (await _run(pool, steps.describe))["pid"]
     os.kill(second, signal.SIGKILL)
     await _eventually(lambda: not psutil.pid_exists(second))  # now it knows
+    dead = pool._idle[-1]  # the one that was used last
+    await _eventually(lambda: dead.has_ended)
     third = (await _run(pool, steps.describe))["pid"]
     assert len({first, second, third}) == 3
+    await _eventually(dead._out.is_closing)
 
 
 async def test_many_run_in_parallel(pool: ProcessPool) -> None:

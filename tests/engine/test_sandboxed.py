@@ -7,6 +7,7 @@ import importlib
 import os
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,21 @@ async def test_files_are_given_and_taken(pool: ProcessPool, tmp_path: Path) -> N
     assert target.read_text() == "three"
     assert last["inputs"] == 1  # files of earlier calls have been removed
     assert source.read_text() == "two, which is longer"
+
+
+async def test_a_file_that_is_released_has_one_name_after_the_call(pool: ProcessPool, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_text("one")
+    source.chmod(0o644)  # so that it is linked and not copied
+    await pool.run(COPY, _context(), ([source], OutputFile(target)))
+    assert source.stat().st_nlink == 2
+    releasing = replace(COPY, process_limits=replace(COPY.process_limits, releases_files=True))
+    moved = tmp_path / "moved"
+    for content in ("two", "three"):
+        moved.write_text(content)
+        moved.chmod(0o644)
+        await pool.run(releasing, _context(), ([moved], OutputFile(target)))
+        assert (target.read_text(), moved.stat().st_nlink) == (content, 1)
 
 
 async def test_files_that_come_and_go_are_never_taken_for_each_other(pool: ProcessPool, tmp_path: Path) -> None:

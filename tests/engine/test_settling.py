@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
+import pytest
 from pydantic import BaseModel
 
 from forebay import Context, Done, Pipeline, Retry, Rows, Skip, Statement, ThrottledError
@@ -70,6 +71,7 @@ async def test_a_batch_whose_rows_take_too_long_is_halved(dsn: str, conn: asyncp
         assert {item.status for item in await bed.items(job)} == {"DONE"}
 
 
+@pytest.mark.direct  # a pooler does not end the statement of a client that has left
 async def test_rows_that_take_too_long_by_themselves_fail_alone(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     slow: Pipeline[Thing] = Pipeline("slow", Thing)
 
@@ -87,6 +89,7 @@ async def test_rows_that_take_too_long_by_themselves_fail_alone(dsn: str, conn: 
         assert found[1].error["reason"] == "its rows could not be written within 0.5 s"
 
 
+@pytest.mark.direct  # the same
 async def test_the_connection_of_a_commit_that_timed_out_is_closed(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     """It may be half open: its next user would wait for it."""
     await conn.execute(

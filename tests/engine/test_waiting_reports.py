@@ -65,15 +65,29 @@ def test_reports_of_few_tasks_or_of_many_owners_share_a_batch() -> None:
     assert len(owners(waiting(*((owner_id, 40 if owner_id == 1 else 1) for owner_id in range(1, 40))).begin())) == 39
 
 
-def test_many_reports_justify_a_second_batch_but_no_third() -> None:
+def test_a_full_batch_does_not_wait_for_the_one_in_progress_but_a_third_does() -> None:
     reports = waiting((1, 1))
     reports.begin()
-    for n in range(1, 501):
-        reports.add(report(1, n))
-    assert len(reports.begin()) == 500
-    for n in range(501, 1100):
+    for n in range(1, 2000):
         reports.add(report(1, n))
     assert reports.begin() == []
+    reports.add(report(1, 2000))
+    assert len(reports.begin()) == 2000
+    for n in range(2001, 4100):
+        reports.add(report(1, n))
+    assert reports.begin() == []
+
+
+def test_few_large_results_fill_a_batch() -> None:
+    reports = waiting((1, 1))
+    reports.begin()
+    large = "x" * (4 << 20)
+    for n in (1, 2):
+        assert reports.begin() == []
+        one = report(1, n)
+        one.result = large
+        reports.add(one)
+    assert [each.n for each in reports.begin()] == [1, 2]
 
 
 def test_a_batch_has_one_report_of_an_item() -> None:

@@ -261,7 +261,7 @@ async def test_a_migration_waits_briefly_for_locks_and_tries_again(dsn: str, mon
 
 async def test_a_statement_whose_columns_a_migration_changed_is_repeated(dsn: str) -> None:
     """In a transaction, the driver cannot prepare it again by itself."""
-    conn = await connect(dsn)
+    conn = await connect(dsn, prepared=True)
     await conn.execute("create table changing (a int)")
     await conn.fetch("select * from changing")
     other = await connect(dsn)

@@ -15,6 +15,9 @@ from pydantic_settings import SettingsConfigDict
 from forebay.base_settings import PackageSettings
 from forebay.errors import ConfigError, classify_error
 from forebay.packages import settings_classes
+from forebay.pipelines.articles.settings import ArticlesSettings
+from forebay.pipelines.attachments.settings import AttachmentsSettings
+from forebay.pipelines.media.settings import MediaSettings
 from forebay.pipelines.sheets.settings import SheetsSettings
 from forebay.setting_formats import days_by_name
 from forebay.settings import Settings
@@ -40,6 +43,26 @@ def test_every_variable_of_sheets_from_before_works_on(monkeypatch: pytest.Monke
     assert (found.ingest_min_rows, found.ingest_max_rows, found.ingest_max_batch_bytes) == (2, 3, 4096)
     assert (found.db_p50_ms, found.db_p95_ms) == (5.0, 6.0)
     assert (found.max_attempts_error, found.max_attempts_not_found, found.enabled) == (7, 8, False)
+
+
+def test_media_and_attachments_know_the_names_of_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {"DOWNLOAD_WORKERS": "7", "ASYNC_DOWNLOADS_ENABLED": "false"}
+    before |= {"ATTACHMENT_DOWNLOAD_MAX_RETRIES": "5", "ATTACHMENT_DOWNLOAD_TIMEOUT": "40"}
+    for name, value in before.items():
+        monkeypatch.setenv(f"FOREBAY_{name}", value)
+    media, attachments = Settings().of(MediaSettings), Settings().of(AttachmentsSettings)
+    assert (media.downloads, media.async_downloads) == (7, False)
+    assert (attachments.max_retries, attachments.timeout_s) == (5, 40.0)
+
+
+def test_media_attachments_and_articles_have_the_defaults_of_their_documents() -> None:
+    settings = Settings()
+    media, attachments = settings.of(MediaSettings), settings.of(AttachmentsSettings)
+    assert (media.downloads, media.async_downloads, media.attempts) == (3, True, 3)
+    assert (attachments.max_retries, attachments.timeout_s) == (3, 30.0)
+    articles = settings.of(ArticlesSettings)
+    assert (articles.enabled, articles.max_retries, articles.retry_backoff_base) == (True, 3, 1000)
+    assert (articles.cleanup_interval, articles.cleanup_retention_days) == (24, 30)
 
 
 def test_the_proper_name_counts_where_both_are_given(monkeypatch: pytest.MonkeyPatch) -> None:

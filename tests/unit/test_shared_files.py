@@ -27,6 +27,7 @@ ALLOWED = {
     "src/forebay/services/products/": "a sheet is a table of products; messages name settings and the extra",
     "src/forebay/services/sources/": "messages name settings; `sheet` in a file that declares a source",
     "src/forebay/services/encodings/": "messages name the extra",
+    "src/forebay/services/av_files.py": "files of media: pictures, sound and video",
     "src/forebay/services/browser/banners.js": "an element of HTML",
     "src/forebay/testing.py": "an example",
     "src/forebay/api/submit/row_files.py": "a media type",

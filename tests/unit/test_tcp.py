@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Any, cast
 
+from forebay import SyncClient
 from forebay.db.fair_pool import open_fair_pool
 from forebay.db.pool import connect, open_pool
 from forebay.db.tcp import DEAD_AFTER, KeepaliveConnection, detect_dead_peer
@@ -34,3 +35,9 @@ async def test_all_connections_have_it(dsn: str) -> None:
     ):
         async with await opening as pool, pool.acquire() as proxy:
             assert type(cast("Any", proxy)._con) is KeepaliveConnection
+
+
+def test_blocking_connections_have_it_unless_their_address_has_its_own(dsn: str) -> None:
+    for address, found in ((dsn, str(1000 * DEAD_AFTER)), (f"{dsn}?tcp_user_timeout=5000", "5000")):
+        with SyncClient.connect(address) as client:
+            assert cast("Any", client)._conn.info.get_parameters()["tcp_user_timeout"] == found

@@ -1,26 +1,35 @@
-"""Connection strings with several addresses, of which one is that of the primary.
+"""Connections to the primary, also after another server has become it.
 
-The driver would wait for the first address as long as for all of them together, and a server that hangs accepts
-connections and never answers. Here each address gets its own share of the time, the last good one first. When another
-server answers as the primary, the connections to the one before are closed: statements that wait there would wait
-until their timeout, although the work could go on. A probe notices a primary that hangs while nobody connects.
+A connection string may have several addresses. The driver would wait for the first one as long as for all of them
+together, and a server that hangs accepts connections and never answers. Here each address gets its own share of the
+time, the last good one first, and a probe notices a primary that hangs while nobody connects.
+
+Each new connection asks for the history of its server. A new history means that another server has become the primary,
+also behind one address that leads to it. The connections to the one before are then closed: statements that wait there
+would wait until their timeout, although the work could go on. A primary that was replaced is not used if it comes back.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 import weakref
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
 
 import asyncpg
 
 from forebay.db.addresses import find_addresses, wanted_server
+from forebay.db.history import read_history
 from forebay.errors import one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from forebay.db.addresses import Address
+    from forebay.db.history import History
 
     Connection: TypeAlias = asyncpg.Connection[asyncpg.Record]
 
@@ -28,52 +37,97 @@ log = get_logger("database")
 
 _PROBE_EVERY = 2.0
 _PROBE_TIMEOUT = 2.0
+_HISTORY_TIMEOUT = 5.0
+_TRUSTED_FOR = 60.0  # seconds without the present primary after which an older history is accepted: a restored backup
 _FAILED = (OSError, asyncio.TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
-class _Servers:
-    """The servers of one list of addresses: which of them was the primary last, and the open connections to it.
+class _FormerPrimaryError(OSError):
+    """The server accepts writes, but another one has taken over."""
 
-    While there are connections, one more is used to ask the primary regularly whether it still answers.
+
+class _Server(NamedTuple):
+    """What is known about the server of a connection."""
+
+    address: Address | None  # None: the only one
+    history: History | None
+
+    def is_same(self, other: _Server) -> bool:
+        if self.history is not None and other.history is not None:
+            return self.history == other.history
+        return self.address == other.address
+
+
+class _Servers:
+    """The servers of one database: which of them was the primary last, and the open connections to it.
+
+    While there are connections to one of several addresses, one more is used to ask the primary regularly whether it
+    still answers.
     """
 
     def __init__(self, addresses: tuple[Address, ...]) -> None:
-        self._addresses = addresses
+        self.addresses = addresses
+        self.on_failover: set[Callable[[], None]] = set()
         self._lock = threading.Lock()  # a worker's heartbeat runs on a thread of its own
-        self._primary: Address | None = None
-        self._open: weakref.WeakKeyDictionary[Connection, tuple[Address, asyncio.AbstractEventLoop]]
+        self._primary: _Server | None = None
+        self._seen = 0.0  # when the primary was last connected to or answered, monotonic
+        self._open: weakref.WeakKeyDictionary[Connection, tuple[_Server, asyncio.AbstractEventLoop]]
         self._open = weakref.WeakKeyDictionary()
         self._probing: asyncio.AbstractEventLoop | None = None
         self._probe_task: asyncio.Task[None] | None = None
 
     async def connect(self, dsn: str, timeout: float, options: dict[str, Any]) -> Connection:
         """Raises: what the driver raises, for the last address."""
+        if len(self.addresses) < 2:
+            return await self._accepted(await asyncpg.connect(dsn, timeout=timeout, **options), None)
         failure: BaseException | None = None
-        for address in sorted(self._addresses, key=lambda address: address != self._primary):
-            share = timeout / len(self._addresses)
+        last = self._primary.address if self._primary else None
+        for address in sorted(self.addresses, key=lambda address: address != last):
+            share = timeout / len(self.addresses)
             try:
                 conn: Connection = await asyncpg.connect(
                     dsn, host=address.host, port=address.port, timeout=share, **options
                 )
+                return await self._accepted(conn, address)
             except _FAILED as error:
                 failure = error
-            else:
-                self._note_connected(conn, address)
-                return conn
         assert failure is not None  # noqa: S101 - there are addresses
         raise failure
 
-    def _note_connected(self, conn: Connection, address: Address) -> None:
-        """If the primary has changed, close the connections to the old one."""
+    async def _accepted(self, conn: Connection, address: Address | None) -> Connection:
+        """The connection, if it leads to the primary."""
+        try:
+            self._note_connected(conn, _Server(address, await read_history(conn, _HISTORY_TIMEOUT)))
+        except BaseException:
+            conn.terminate()
+            raise
+        return conn
+
+    def _note_connected(self, conn: Connection, server: _Server) -> None:
+        """If the primary has changed, close the connections to the old one.
+
+        Raises: _FormerPrimaryError if the server is an old one.
+        """
         with self._lock:
-            before, self._primary = self._primary, address
-            self._open[conn] = address, asyncio.get_running_loop()
-            stale = [(each, loop) for each, (place, loop) in self._open.items() if place != address]
-        if before is not None and before != address:
-            log.warning("database_failed_over", before=str(before), now=str(address), closed=len(stale))
+            before, now = self._primary, time.monotonic()
+            is_former = before and server.history and server.history.is_before(before.history)
+            if is_former and now - self._seen < _TRUSTED_FOR:
+                raise _FormerPrimaryError(f"{server.address or 'the server'} was the primary before another one")
+            self._primary, self._seen = server, now
+            self._open[conn] = server, asyncio.get_running_loop()
+            stale = [(each, loop) for each, (its, loop) in self._open.items() if not its.is_same(server)]
+        if before is not None and not before.is_same(server):
+            log.warning("database_failed_over", **_described(before, server), closed=len(stale))
+            for tell in tuple(self.on_failover):
+                tell()
         for each, loop in stale:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(each.terminate)
+
+    def note_answer(self) -> None:
+        """Record that the primary has answered."""
+        with self._lock:
+            self._seen = time.monotonic()
 
     # -- probing --------------------------------------------------------------------------------------------------
 
@@ -114,6 +168,7 @@ class _Probe:
             if self.conn is None or self.conn.is_closed():
                 self.conn = await self._servers.connect(self._dsn, 3 * _PROBE_TIMEOUT, self._options)
             await self.conn.fetchval("select 1", timeout=_PROBE_TIMEOUT)
+            self._servers.note_answer()
         except _FAILED as error:
             log.warning("database_probe_failed", error=one_line(error))
             self.close()
@@ -124,20 +179,43 @@ class _Probe:
             self.conn = None
 
 
-_servers: dict[tuple[Address, ...], _Servers] = {}
+def _described(before: _Server, now: _Server) -> dict[str, str]:
+    """The addresses if there are several, and the histories if they are known."""
+    names = ("before", "now")
+    found = {name: str(server.address) for name, server in zip(names, (before, now), strict=True) if server.address}
+    if before.history and now.history:
+        found |= {"history_before": str(before.history), "history_now": str(now.history)}
+    return found
+
+
+_all: dict[tuple[tuple[Address, ...], str], _Servers] = {}
+
+
+def _servers_of(dsn: str) -> _Servers:
+    """Those of one database: a pooler may lead to a different cluster for each of its databases.
+
+    Raises: ValueError for an invalid address.
+    """
+    addresses = find_addresses(dsn)
+    return _all.setdefault((addresses, urlsplit(dsn).path), _Servers(addresses))
+
+
+def watch_failover(dsn: str, tell: Callable[[], None]) -> Callable[[], None]:
+    """Call `tell`, on any thread, whenever another server turns out to be the primary; return what ends this."""
+    servers = _servers_of(dsn)
+    servers.on_failover.add(tell)
+    return lambda: servers.on_failover.discard(tell)
 
 
 async def connect_to_primary(dsn: str, *, timeout: float = 60, **options: Any) -> Connection:
-    """Connect to the server that accepts writes, if there are several addresses; each gets its share of `timeout`.
+    """Connect to the server that accepts writes; if there are several addresses, each gets its share of `timeout`.
 
     Raises: what the driver raises, for the last address.
     """
-    addresses = find_addresses(dsn)
-    if len(addresses) < 2:
-        return await asyncpg.connect(dsn, timeout=timeout, **options)
+    servers = _servers_of(dsn)
     target = wanted_server(dsn)
-    servers = _servers.setdefault(addresses, _Servers(addresses))
     conn = await servers.connect(dsn, timeout, options | target)
-    kept = {"connection_class": options["connection_class"]} if "connection_class" in options else {}
-    servers.start_probing(dsn, {**target, **kept, "server_settings": {"application_name": "forebay probe"}})
+    if len(servers.addresses) > 1:
+        kept = {"connection_class": options["connection_class"]} if "connection_class" in options else {}
+        servers.start_probing(dsn, {**target, **kept, "server_settings": {"application_name": "forebay probe"}})
     return conn

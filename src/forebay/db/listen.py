@@ -11,7 +11,7 @@ from forebay.log import get_logger
 from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     import asyncpg
 
@@ -36,11 +36,17 @@ class Listener:
         on_connected: Callable[[], None],
         *,
         check_every: float = 10,
+        prepared: bool = False,
+        warm_up: Callable[[Connection], Awaitable[object]] | None = None,
     ) -> None:
+        """`prepared`: whether others send statements on this connection often; as in `open_pool`. `warm_up` sends them
+        once, on each new connection."""
         self._dsn = dsn
         self._on_message = on_message
         self._on_connected = on_connected
         self._check_every = check_every
+        self._prepared = prepared
+        self._warm_up = warm_up
         self._conn: asyncpg.Connection[asyncpg.Record] | None = None  # while it listens
         self._is_used = False
 
@@ -49,7 +55,7 @@ class Listener:
         backoff = Backoff(0.1, 5)
         while True:
             try:
-                conn = await connect(self._dsn, name="forebay listener")
+                conn = await connect(self._dsn, name="forebay listener", prepared=self._prepared)
             except DatabaseUnavailable as error:
                 pause = backoff.grow()
                 log.warning("listen_failed", error=str(error), pause=pause)
@@ -68,6 +74,8 @@ class Listener:
         ended = asyncio.Event()
         conn.add_termination_listener(lambda _conn: ended.set())
         await conn.add_listener(CHANNEL, lambda _conn, _pid, _channel, payload: self._on_message(str(payload)))
+        if self._warm_up is not None:
+            await self._warm_up(conn)
         self._conn = conn
         self._on_connected()
         while True:

@@ -140,9 +140,10 @@ async def _skip_reset(_conn: object) -> None:
 
 
 async def connect(
-    dsn: str, *, name: str = "forebay", timeout: float = 10, prepared: bool = True
+    dsn: str, *, name: str = "forebay", timeout: float = 10, prepared: bool = False
 ) -> asyncpg.Connection[asyncpg.Record]:
-    """One connection outside a pool, e.g. for LISTEN or migrations; `prepared` as in `open_pool`."""
+    """One connection outside a pool, e.g. for LISTEN or migrations. `prepared` as in `open_pool`: worth it only for a
+    connection that sends the same statements for long, and impossible behind some poolers."""
     try:
         return await connect_to_primary(
             dsn,

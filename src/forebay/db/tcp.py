@@ -29,6 +29,17 @@ class KeepaliveConnection(_Connection):
         detect_dead_peer(transport.get_extra_info("socket"))
 
 
+def libpq_options(dsn: str) -> dict[str, int]:
+    """The same for a connection of libpq, unless the connection string has its own."""
+    options = {
+        "keepalives_idle": _OPTIONS["TCP_KEEPIDLE"],
+        "keepalives_interval": _OPTIONS["TCP_KEEPINTVL"],
+        "keepalives_count": _OPTIONS["TCP_KEEPCNT"],
+        "tcp_user_timeout": _OPTIONS["TCP_USER_TIMEOUT"],
+    }
+    return {name: value for name, value in options.items() if name not in dsn}
+
+
 def detect_dead_peer(sock: Any) -> None:
     """Set the options of a TCP socket; sockets of other families have none."""
     if sock is None or sock.family not in (socket.AF_INET, socket.AF_INET6):

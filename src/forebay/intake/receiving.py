@@ -63,7 +63,7 @@ class ReceivingPipeline(Pipeline[Incoming]):
     """The pipeline that receives the files of one target; the target may add steps after `receive`."""
 
     def __init__(self, target: IntakeTarget) -> None:
-        super().__init__(target.receiving, Incoming, internal=True, noun="file")
+        super().__init__(target.receiving, Incoming, internal=True, noun="file", needs_database=True)
         self.target = target
         self.receive = self._declare_receive()
         self._declare_clean_up()

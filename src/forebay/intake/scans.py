@@ -49,7 +49,7 @@ class ScanPipeline(Pipeline[ScanRequest]):
     """The pipeline that scans the sources of one target, on request and by the schedules of the sources."""
 
     def __init__(self, target: IntakeTarget) -> None:
-        super().__init__(target.scanning, ScanRequest, internal=True)
+        super().__init__(target.scanning, ScanRequest, internal=True, needs_database=True)
         self.target = target
         self._declare_scan()
         self.tuning(self._schedule_scans)

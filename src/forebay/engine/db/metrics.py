@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from forebay.db.pool import as_forebay_errors
-from forebay.engine.db import overview, versions
+from forebay.engine.db import overview, samples, versions
 from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class EngineCounts:
     items: list[ItemCounts]
     dead_letters: list[DeadLetters]
     versions: list[VersionRow]
+    task_times: dict[str, float]  # seconds, by pipeline.step
 
     @property
     def pending(self) -> int:
@@ -115,6 +116,7 @@ async def read_counts(conn: Connection, at: datetime) -> EngineCounts:
             await count_items(conn),
             [DeadLetters(*row.values()) for row in letters],
             await versions.versions(conn),
+            await samples.task_times(conn, at - timedelta(hours=1)),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forebay.db.calls import execute, fetch, fetch_row, fetch_value
@@ -24,6 +24,23 @@ class RegisteredVersion:
     id: int
     steps: dict[str, int]
     is_present: bool  # new jobs get it
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersOfSteps:
+    """The workers that run exactly these steps."""
+
+    steps: list[int]
+    workers: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerNews:
+    """What a worker is told when it reports."""
+
+    parked: set[str] = field(default_factory=set[str])  # queues
+    workers: list[WorkersOfSteps] = field(default_factory=list[WorkersOfSteps])  # alive, of some of the same steps
+    at: datetime | None = None  # by the database's clock
 
 
 async def register(
@@ -69,6 +86,22 @@ async def register_worker(
     return int(await fetch_value(conn, load("register_worker"), name, now, list(versions), list(steps), declared))
 
 
+async def restore_worker(
+    conn: Connection,
+    worker_id: int,
+    name: str,
+    now: datetime | None,
+    *,
+    versions: Sequence[int],
+    steps: Sequence[int],
+    schedules: Sequence[str] | None,
+) -> bool:
+    """Make the row of a worker again if it is lost; return whether it is the row of this worker."""
+    declared = None if schedules is None else list(schedules)
+    args = (worker_id, name, now, list(versions), list(steps), declared)
+    return bool(await fetch_value(conn, load("restore_worker"), *args))
+
+
 async def list_renamed_steps(pool: Pool, versions: Sequence[int], known: Sequence[int]) -> list[tuple[int, str, str]]:
     """The steps of `versions` that have another name in the `known` versions: (version, name, known name)."""
     rows = await fetch(pool, load("list_renamed_steps"), list(versions), list(known))
@@ -84,11 +117,12 @@ async def report_status(
     *,
     last_error: str | None = None,
     stopped: bool = False,
-) -> tuple[set[str], list[int]]:
-    """Write a worker's status and the time of its last sign of life; return the parked queues, and the live workers
-    that run some of the same steps."""
+) -> WorkerNews:
+    """Write a worker's status and the time of its last sign of life; return what it must know."""
     row = await fetch_row(pool, load("report_worker"), worker_id, json.dumps(stats), stale, now, stopped, last_error)
-    return (set(), []) if row is None else (set(row[0]), row[1])
+    if row is None:
+        return WorkerNews()
+    return WorkerNews(set(row[0]), [WorkersOfSteps(*group) for group in json.loads(row[1])], row[2])
 
 
 async def park(pool: Pool, queue: str, reason: str, seconds: float, now: datetime | None) -> None:

@@ -73,3 +73,9 @@ async def controllers(conn: Connection, since: datetime) -> list[ControllerSampl
 async def owners(conn: Connection, since: datetime) -> list[OwnerSample]:
     """The samples since then, the oldest first; of the owners that `conn` may see."""
     return [OwnerSample(*row.values()) for row in await fetch(conn, load("list_owner_samples"), since)]
+
+
+async def task_times(conn: Connection, since: datetime) -> dict[str, float]:
+    """The mean seconds of a task of each step, by `pipeline.step`, from the newest sample since then."""
+    rows = await fetch(conn, load("latest_item_times"), since)
+    return {f"{row['pipeline']}.{row['step']}": row["task_s"] for row in rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncpg
 from pydantic_core import from_json
@@ -15,11 +15,12 @@ from forebay.engine.declare.limit import TaskInfo
 from forebay.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from forebay.db.pool import Connection, Pool
 
+    ClaimCall: TypeAlias = Callable[..., Awaitable[list["Lease"]]]
 
 _RECORD = chr(30)
 _YIELD_EVERY = 500  # leases after which a claim yields to the event loop
@@ -126,6 +127,11 @@ async def claim(
             await asyncio.sleep(0)
         leases += [_lease(row) for row in rows[start : start + _YIELD_EVERY]]
     return leases
+
+
+async def prepare_claims(conn: Connection) -> None:
+    """Claim nothing, so that the first claim of this session finds its statement prepared and the function planned."""
+    await claim(conn, 0, [Claim(0, 0, 0, 1, 1)], [], 1.0, None)
 
 
 def _lease(row: asyncpg.Record) -> Lease:
@@ -332,6 +338,11 @@ async def mark_busy_lanes(pool: Pool, pairs: Sequence[tuple[int, int]], seconds:
     """Set for how long these (step, lane) pairs need no wake-ups; 0: they need them."""
     steps, lanes = [step_id for step_id, _ in pairs], [lane_id for _, lane_id in pairs]
     await execute(pool, "select forebay.mark_busy_lanes($1, $2, $3, $4)", steps, lanes, seconds, now)
+
+
+async def pass_on(pool: Pool, wake_ups: Sequence[tuple[int, int, int, int]]) -> None:
+    """Tell all workers about these (step, lane, number, round) again."""
+    await execute(pool, load("pass_on"), [" ".join(map(str, wake_up)) for wake_up in wake_ups])
 
 
 async def renew_leases(

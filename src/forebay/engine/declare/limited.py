@@ -23,6 +23,7 @@ class ProcessLimits:
     file_mb: int | None = 1024  # maximum size of a file that it writes
     scratch_mb: int = 256  # maximum size of its temporary files
     returns: tuple[Any, ...] = ()
+    releases_files: bool = False  # remove the links to its files after each call, and not before the next one
     needs: tuple[str, ...] = ()  # packages, or files of them; if one is missing, the function may raise ConfigError
 
     @property
@@ -90,7 +91,7 @@ class OutputFile(type(Path())):  # type: ignore[misc] # the class of paths on th
         return Path, (os.fspath(self),)
 
 
-def limited(
+def limited(  # noqa: PLR0913 - independent options
     fn: Callable[P, R],
     *,
     memory_mb: int = 512,
@@ -99,6 +100,7 @@ def limited(
     file_mb: int = 1024,
     scratch_mb: int = 256,
     returns: tuple[Any, ...] = (),
+    releases_files: bool = False,
     needs: tuple[str, ...] = (),
 ) -> Limited[P, R]:
     """Declare a function that runs in a separate process. If a call exceeds its memory or time limit, the process and
@@ -106,10 +108,11 @@ def limited(
 
     The process is sandboxed according to FOREBAY_SANDBOX: it has no network and no secrets, and it sees only Python,
     the application's modules and the files among its arguments. A `Path` argument is a file to read, an `OutputFile`
-    argument a file to write. The function can return plain data and instances of the classes that its return type or
-    `returns` mentions. An exception fails only the calling task: a ConfigError, which would stop the queue, is accepted
-    only if something in `needs` is missing, and becomes a TransientError otherwise. A need is a package (`PIL`), or
-    files in the folder of a package (`rapidocr/models/*.onnx`).
+    argument a file to write. The files of a call stay linked for the next one, unless the function `releases_files`, as
+    for those that are moved afterwards. The function can return plain data and instances of the classes that its return
+    type or `returns` mentions. An exception fails only the calling task: a ConfigError, which would stop the queue, is
+    accepted only if something in `needs` is missing, and becomes a TransientError otherwise. A need is a package
+    (`PIL`), or files in the folder of a package (`rapidocr/models/*.onnx`).
     """
     if "<locals>" in fn.__qualname__:
         raise DefinitionError(f"{fn.__qualname__}: must be a module-level function, so that its process can import it")
@@ -117,4 +120,4 @@ def limited(
         raise DefinitionError(f"{fn.__qualname__}: memory_mb must be at least 32, and the timeout positive")
     if file_mb < 1 or scratch_mb < 1:
         raise DefinitionError(f"{fn.__qualname__}: file_mb and scratch_mb must be at least 1")
-    return Limited(fn, memory_mb, timeout, ProcessLimits(sandbox, file_mb, scratch_mb, returns, needs))
+    return Limited(fn, memory_mb, timeout, ProcessLimits(sandbox, file_mb, scratch_mb, returns, releases_files, needs))

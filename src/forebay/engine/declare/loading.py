@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
-    """All pipelines at the top level of these modules, without duplicates; `forebay.pipelines` means all packages.
+    """All pipelines at the top level of these modules, without duplicates; `forebay.pipelines` means all packages, and
+    the module of a package, such as `forebay.pipelines.NAME`, its pipelines.
 
     An installed package that cannot be used is omitted; `forebay.packages.failures` lists it.
 
@@ -28,9 +29,13 @@ def load_pipelines(modules: Iterable[str]) -> list[Pipeline[Any]]:
     """
     _add_current_folder()
     found: _Found = {}
+    parts = {package.module: package.pipelines for package in packages()}
     for name in modules:
         if name == GROUP:
             _add_packages(found)
+        elif name in parts:
+            for part in parts[name]:
+                _add(found, f"{name}.{part}")
         else:
             _add(found, name)
     if not found:

@@ -47,7 +47,7 @@ class Pipeline(Generic[I]):
     ... async def fetch(ctx: Context, page: Page) -> int: ...
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of a declaration
         self,
         name: str,
         input: type[I],  # noqa: A002
@@ -58,10 +58,13 @@ class Pipeline(Generic[I]):
         hooks: Iterable[AttemptHook] = (),
         title: str | None = None,
         noun: str = "item",
+        tables: Sequence[str] = (),
+        needs_database: bool = False,
     ) -> None:
         """`internal`: the pipeline is not available through the API. `reference`: the input field that identifies a
         failed item in the logs. `hooks` are called around each attempt. `title` and `noun` are what the web app calls
-        the pipeline (by default after its name) and one of its items."""
+        the pipeline (by default after its name) and one of its items. `tables`: those into which its steps may write
+        rows when a fleet runs them; workers do not check this. `needs_database`: no fleet runs its steps."""
         self.hooks = tuple(hooks)
         check_pipeline(name, self.hooks)
         self.name = name
@@ -72,6 +75,8 @@ class Pipeline(Generic[I]):
         self.reference = reference
         self.title = title or name.replace("_", " ").capitalize()
         self.noun = noun
+        self.tables = frozenset(tables)
+        self.needs_database = needs_database
         self.steps: dict[str, Step[I, Any]] = {}
         self.schedules: list[Schedule[I]] = []
         self.knows_all_schedules = True  # False: what declares others cannot be read now, so that none is removed

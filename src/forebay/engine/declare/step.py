@@ -59,6 +59,7 @@ class StepOptions(TypedDict, total=False):
     sandbox: bool  # process steps only: no network, no files except Python's, no rows to write
     max_expiries: int  # how many workers may be lost while running a task before it becomes a dead letter
     normalizes: bool  # its result is stored in `item.normalized`, not in `item.result`
+    needs_database: bool  # it uses ctx.transaction, or a resource that uses the database: only workers run it
 
 
 @dataclass(eq=False)
@@ -86,6 +87,7 @@ class Step(Generic[I, R]):
     max_expiries: int = 20
     normalizes: bool = False
     renamed_from: str | None = None
+    needs_database: bool = False
     has_timeout: bool = True  # False: its timeout is that of the settings
 
     @cached_property

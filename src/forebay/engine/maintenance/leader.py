@@ -25,26 +25,26 @@ _SILENCE = "15s"
 
 
 class Leader:
-    """The part of one worker in the election. Behind a transaction-mode pooler, locks of sessions do not work: there,
-    every worker runs the maintenance."""
+    """The part of one worker in the election. Behind a transaction-mode pooler, locks of sessions do not work: there is
+    no election without an address past it."""
 
     def __init__(self, dsn: str, pool: Pool, settings: Settings) -> None:
-        self._dsn = dsn
+        self._dsn = settings.listen_url.get_secret_value() if settings.listen_url else dsn
         self._pool = pool
         self._timeout = settings.command_timeout_s
-        self._elects = settings.prepared_statements
+        self.elects = settings.prepared_statements or settings.listen_url is not None
         self._conn: asyncpg.Connection[asyncpg.Record] | None = None
         self._use = asyncio.Lock()  # a connection runs one statement at a time
 
     @property
     def is_elected(self) -> bool:
-        return not self._elects or (self._conn is not None and not self._conn.is_closed())
+        return not self.elects or (self._conn is not None and not self._conn.is_closed())
 
     async def run_for_election(self) -> None:
         """Become the leader if there is none."""
         if self.is_elected or not await sweeps.is_leader_missing(self._pool):
             return
-        conn = await connect(self._dsn, name="forebay worker maintenance")
+        conn = await connect(self._dsn, name="forebay worker maintenance", prepared=True)
         try:
             async with asyncio.timeout(self._timeout):
                 elected = await sweeps.take_lead(conn, _SILENCE)

@@ -67,7 +67,7 @@ async def put_schedule(  # noqa: PLR0913
     checked_text("name", name, 200)
     checked_text("owner", owner, 200)
     data = encoder_of(pipeline).encode(input).decode()
-    next_at = next_time(cron, timezone, now or datetime.now(UTC))
+    next_at = next_time(cron, timezone, now or await _clock(adapter))
     late = in_seconds(jitter)
     if not 0 <= late <= _LONGEST_JITTER:
         raise InvalidField("jitter", f"must be between 0 and {_LONGEST_JITTER} seconds")
@@ -156,7 +156,7 @@ async def resume_schedule(conn: AsyncConn, name: str, *, actor: str | None = Non
             raise _no_schedule(name)
         cron, timezone, paused = row
         if paused:
-            next_at = next_time(cron, timezone, now or datetime.now(UTC))
+            next_at = next_time(cron, timezone, now or await _clock(adapter))
             await adapter.fetch_row(load("pause_schedule"), (name, False, next_at))
             await _note(adapter, actor, "resume_schedule", name)
 
@@ -172,6 +172,14 @@ async def run_now(conn: AsyncConn, name: str, actor: str, *, now: datetime | Non
     if row is None or row[0] is None:
         raise _no_schedule(name)
     return row[0], row[1]
+
+
+async def _clock(adapter: AsyncAdapter) -> datetime:
+    """The database's time: cron is planned by its clock, as it is run by it."""
+    row = await adapter.fetch_row("select clock_timestamp()", ())
+    assert row is not None  # noqa: S101 - it always returns a row
+    at: datetime = row[0]
+    return at
 
 
 def _no_schedule(name: str) -> NotFoundError:

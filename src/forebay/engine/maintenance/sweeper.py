@@ -1,7 +1,8 @@
 """The sweep: promotes due tasks, recovers lost ones, deletes old data.
 
-One worker, the leader, runs it for all. The others promote and expire as well, at a tenth of the pace, in case the
-leader hangs; and each promotes the retries of its own tasks when they are due.
+One worker, the leader, runs it for all. The others together promote and expire as well, at a tenth of the pace, in case
+the leader hangs; and each promotes the retries of its own tasks when they are due. Where there can be no leader, all
+workers together run it at the pace of one.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from forebay.engine.clock import Clock
     from forebay.engine.db.sweeps import Due
     from forebay.engine.maintenance.leader import Leader
+    from forebay.engine.work.peers import Peers
     from forebay.settings import Settings
 
 log = get_logger("sweeper")
@@ -51,6 +53,7 @@ class Sweeper:
         settings: Settings,
         clock: Clock,
         leader: Leader,
+        peers: Peers,
         *,
         wake: Callable[[int, int, int | None], None],
     ) -> None:
@@ -58,6 +61,7 @@ class Sweeper:
         self._settings = settings
         self._clock = clock
         self._leader = leader
+        self._peers = peers
         self._wake = wake
         self._promoted_to: datetime | None = None
         self._from_start_at = 0.0
@@ -81,7 +85,7 @@ class Sweeper:
         others_every = _OTHERS_SLOWER * s.sweep_s
         await self._elect()
         async with asyncio.TaskGroup() as group:
-            group.create_task(every(min(5.0, 5 * s.sweep_s), "election", self._elect))
+            group.create_task(every(min(5.0, 5 * s.sweep_s), "election", self._unless_leader(self._elect)))
             group.create_task(every(min(_LOOK_EVERY, s.sweep_s), "look", self._if_leader(self.look)))
             group.create_task(every(0.05, "promote", self._promote_when_due))
             group.create_task(every(others_every, "expire", self._unless_leader(self.look_at_leases)))
@@ -95,7 +99,8 @@ class Sweeper:
 
     def _if_leader(self, task: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
-            if self._leader.is_elected:
+            leader, peers = self._leader, self._peers
+            if leader.is_elected and (leader.elects or peers.is_my_turn(peers.count)):
                 await task()
 
         return run
@@ -111,7 +116,7 @@ class Sweeper:
 
     def _unless_leader(self, task: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
-            if not self._leader.is_elected:
+            if not self._leader.is_elected and self._peers.is_my_turn(self._peers.count - 1):
                 await task()
 
         return run

@@ -121,6 +121,8 @@ class ChildProcess:
         finally:
             if self._cancel_poll is not None:
                 self._cancel_poll.cancel()
+            if self.callee.process_limits.releases_files:
+                self._remove_files(set(self._placed))
             if process.uid is not None:
                 for path in call.outputs:
                     os.chown(path, os.geteuid(), os.getegid())
@@ -197,8 +199,7 @@ class ChildProcess:
     async def _place_files(self, call: EncodedCall) -> None:
         """Make the files of a call visible to the child, and remove those of the previous call."""
         inputs = [await self._placed_at(path) for path in call.inputs]
-        for path in set(self._placed) - set(call.inputs):
-            os.unlink(self._running().inbox / self._placed.pop(path)[1])  # noqa: PTH108 - fast: a local file
+        self._remove_files(set(self._placed) - set(call.inputs))
         fields = {"inputs": inputs, "outputs": [str(path) for path in call.outputs]}
         if self._running().command.sandbox is None or not call.outputs:
             self._send(frames.FILES, json.dumps(fields).encode())
@@ -207,6 +208,11 @@ class ChildProcess:
             descriptors = [self._opened(path, stack) for path in call.outputs]
             self._send(frames.FILES, json.dumps(fields | {"outputs": len(descriptors)}).encode())
             socket.send_fds(self._files, [b"f"], descriptors)
+
+    def _remove_files(self, paths: set[Path]) -> None:
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError):  # its guard has removed the folder
+                os.unlink(self._running().inbox / self._placed.pop(path)[1])  # noqa: PTH108 - fast: a local file
 
     def _opened(self, path: Path, stack: contextlib.ExitStack) -> int:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -115,7 +115,9 @@ class ProcessPool:
     def _take(self, callee: Callee, owner_id: int, files: Sequence[Path]) -> ChildProcess:
         if self._closed:
             raise RuntimeError("the process pool is closed")
-        self._idle = [child for child in self._idle if not child.has_ended]
+        for ended in [child for child in self._idle if child.has_ended]:
+            self._idle.remove(ended)
+            self._in_background(ended.kill())  # closes its connection
         child = self._choose(callee, owner_id, files)
         if child is None:
             child = ChildProcess(callee, self._max_bytes, self._mode)

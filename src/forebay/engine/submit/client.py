@@ -46,12 +46,17 @@ class Client:
 
     @classmethod
     @asynccontextmanager
-    async def connect(cls, dsn: str, *, actor: str | None = None, connections: int = 4) -> AsyncGenerator[Client]:
-        """A client with a pool of its own: `async with Client.connect(dsn) as client`.
+    async def connect(
+        cls, dsn: str, *, actor: str | None = None, connections: int = 4, prepared_statements: bool = True
+    ) -> AsyncGenerator[Client]:
+        """A client with a pool of its own: `async with Client.connect(dsn) as client`. Behind a transaction-mode
+        pooler, pass `prepared_statements=False`.
 
         Raises: DatabaseUnavailable with the reason and what to check.
         """
-        async with await open_pool(dsn, size=connections, name="forebay client", at_once=True) as pool:
+        async with await open_pool(
+            dsn, size=connections, name="forebay client", prepared=prepared_statements, at_once=True
+        ) as pool:
             yield cls(pool, actor=actor)
 
     async def register(self, *pipelines: Pipeline[Any]) -> None:

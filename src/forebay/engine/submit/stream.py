@@ -53,6 +53,7 @@ async def submit_stream(
     item_key: Callable[[I], str] | None = None,
     on_bad_row: OnBadRow = "raise",
     on_progress: Callable[[StreamProgress], object] | None = None,
+    prepared_statements: bool = True,
     **options: Unpack[JobOptions],
 ) -> Submitted:
     """Submit a long source as one job, batch by batch; workers start with the first batch.
@@ -61,7 +62,8 @@ async def submit_stream(
     the job with that key is complete, it is returned without reading the source.
 
     `item_key` names each item; a row whose key exists is omitted. `on_bad_row="error_item"` turns an invalid row into
-    an item in error, instead of stopping. `on_progress` may be a coroutine function.
+    an item in error, instead of stopping. `on_progress` may be a coroutine function. With an address behind a
+    transaction-mode pooler, pass `prepared_statements=False`.
 
     Raises:
         RequestError: an argument is invalid; names the field, and the index of a row.
@@ -72,7 +74,7 @@ async def submit_stream(
         raise InvalidField("on_bad_row", "must be 'raise' or 'error_item'")
     checked = CheckedOptions.checked(key=checked_text("key", key, 500), **options)
     reader = _RowReader(pipeline, item_key, on_bad_row)
-    async with _pool(dsn_or_pool) as pool:
+    async with _pool(dsn_or_pool, prepared=prepared_statements) as pool:
         adapter = adapter_for(pool)
         stream = JobStream(adapter, checked.run_at, checked.delay)
         with submitting(pipeline.name) as now:
@@ -176,9 +178,9 @@ async def _take_rows(source: AsyncIterator[I], count: int) -> AsyncIterator[I]:
 
 
 @asynccontextmanager
-async def _pool(dsn_or_pool: str | Pool) -> AsyncGenerator[Pool, None]:
+async def _pool(dsn_or_pool: str | Pool, *, prepared: bool) -> AsyncGenerator[Pool, None]:
     if not isinstance(dsn_or_pool, str):
         yield dsn_or_pool
         return
-    async with await open_pool(dsn_or_pool, size=1, name="forebay stream") as pool:
+    async with await open_pool(dsn_or_pool, size=1, name="forebay stream", prepared=prepared) as pool:
         yield pool

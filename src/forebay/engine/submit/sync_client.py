@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from forebay.db.addresses import find_addresses, wanted_server
 from forebay.db.pool import database_unavailable
+from forebay.db.tcp import libpq_options
 from forebay.engine.db.adapters import sync_adapter_for
 from forebay.engine.db.sql import load
 from forebay.engine.submit import producer, results
@@ -46,12 +47,15 @@ class SyncClient:
 
     @classmethod
     @contextmanager
-    def connect(cls, dsn: str, *, actor: str | None = None) -> Generator[SyncClient]:
+    def connect(cls, dsn: str, *, actor: str | None = None, prepared_statements: bool = True) -> Generator[SyncClient]:
         """A client with a psycopg connection of its own that commits each call: `with SyncClient.connect(dsn) as c`.
+        Behind a transaction-mode pooler, pass `prepared_statements=False`.
 
         Raises: DatabaseUnavailable with the reason and what to check; ForebayError if psycopg is not installed.
         """
         with _connect(dsn) as conn:
+            if not prepared_statements:
+                conn.prepare_threshold = None
             yield cls(conn, actor=actor)
 
     def register(self, *pipelines: Pipeline[Any]) -> None:
@@ -178,7 +182,7 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
     try:
         # Of several addresses, the driver asks one after the other, and would wait for the first without end.
         options: dict[str, Any] = {"connect_timeout": 3} if len(find_addresses(dsn)) > 1 else {}
-        options |= wanted_server(dsn)
+        options |= wanted_server(dsn) | libpq_options(dsn)
         return psycopg.connect(dsn, autocommit=True, application_name="forebay client", **options)
     except psycopg.ProgrammingError as error:  # its message has the address
         raise database_unavailable(ValueError()) from error

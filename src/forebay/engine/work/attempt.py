@@ -258,11 +258,13 @@ def report_error(attempt: Attempt, step: Step[Any, Any], error: BaseException) -
 def result_json(step: Step[Any, Any], value: Any, names: Mapping[str, str] | None = None) -> str:
     """The JSON that is stored as a step's result: {step name: value}, with the name in the job's version.
 
-    Raises: DataError if the value cannot be stored as JSON.
+    Raises: DataError if the value cannot be stored as JSON; StepError if it is one.
     """
     key = step.result_key if names is None else names.get(step.result_key, step.result_key)
     if value is None:
         return f'{{"{key}":null}}'
+    if isinstance(value, StepError):  # of one item of a batch
+        raise value
     try:
         text = to_json(value, inf_nan_mode="null").decode()
     except (PydanticSerializationError, UnicodeError, ValueError, RecursionError) as error:

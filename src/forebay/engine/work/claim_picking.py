@@ -49,14 +49,16 @@ class ClaimPicker:
         if self._settler.is_full or not self._may_claim():
             return claims
         for executor in self._order:
-            capacity, lanes = executor.capacity(self._machine.share), self._lanes.steps[executor.step_id]
+            capacity, lanes = self._capacity(executor), self._lanes.steps[executor.step_id]
             if not lanes.active or not executor.needs_tasks(capacity):
                 continue
             if self._is_unused(executor) and not all(map(self._is_unused, self._order)):
                 # Together with a large claim of another step, its first tasks would start as late as that.
                 self._on_express()
             else:
-                claims += lanes.pick(self._within_limits(executor, capacity), self._leases.served(executor.step_id))
+                capacity = self._within_limits(executor, capacity)
+                aged = lanes.pick_aged(capacity) if executor.keeps_none_ahead and lanes.has_priorities else []
+                claims += aged + lanes.pick(capacity - len(aged), self._leases.served(executor.step_id))
         return claims
 
     def _is_unused(self, executor: StepExecutor) -> bool:
@@ -68,6 +70,27 @@ class ClaimPicker:
     def _filled_by(self, executor: StepExecutor) -> set[int]:
         """The owners who have as many tasks of the step here as it has slots at present."""
         return self._leases.filled_by(executor.step_id, executor.slots_at(self._machine.share))
+
+    def has_room(self, step_id: int) -> bool:
+        """Whether a task of this step would start soon."""
+        executor = self._executors.get(step_id)
+        if executor is None or self._settler.is_full or not self._may_claim():
+            return False
+        return self._capacity(executor) > 0
+
+    def _capacity(self, executor: StepExecutor) -> int:
+        """How many more tasks this step wants. Of long tasks, those that are on the way count, too: another worker
+        could start what waits here."""
+        capacity = executor.capacity(self._machine.share)
+        return capacity - self._lanes.steps[executor.step_id].expected if executor.keeps_none_ahead else capacity
+
+    def _startable(self, executor: StepExecutor, capacity: int) -> int:
+        """The same for tasks of owners who have almost none here: at most `capacity`, and of long tasks no more than
+        can start now."""
+        if not executor.keeps_none_ahead:
+            return capacity
+        expected = self._lanes.steps[executor.step_id].expected
+        return min(capacity, executor.startable(self._machine.share) - expected)
 
     def pick_waiting(self) -> list[Claim]:
         """The same for lanes that have almost nothing in this worker while others have much."""
@@ -81,16 +104,19 @@ class ClaimPicker:
             served, owners = self._leases.served(executor.step_id), self._filled_by(executor)
             slots = executor.slots_at(self._machine.share)
             if served or owners:
-                capacity = self._within_limits(executor, slots)
+                capacity = self._within_limits(executor, self._startable(executor, slots))
                 holding = self._leases.lanes(executor.step_id)
                 claims += lanes.pick_waiting(capacity, served, () if served else owners, holding)
             elif executor.is_idle:  # the other loops may be in the middle of large claims of other steps
                 few = max(slots, executor.step.batch_size or 1)
+                few = self._startable(executor, few)
                 claims += lanes.pick_waiting(self._within_limits(executor, few), served)
             elif (spare := executor.spare_reserve(self._machine.share)) > 0:  # several owners hold all slots
-                capacity = self._within_limits(executor, spare)
+                capacity = self._within_limits(executor, self._startable(executor, spare))
                 holders, holding = self._leases.holders(executor.step_id), self._leases.lanes(executor.step_id)
                 claims += lanes.pick_waiting(capacity, served, holders, holding)
+            if self._startable(executor, 1) < 1:
+                continue
             if executor.is_shared and (holders := self._leases.holders(executor.step_id)) and self._may_start(executor):
                 claims += lanes.pick_outranked(holders)
             if lanes.has_priorities and self._may_start(executor):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from forebay.db.listen import Listener
     from forebay.db.pool import Connection, Pool
     from forebay.engine.clock import Clock
-    from forebay.engine.db.tasks import Claim, Lease
+    from forebay.engine.db.tasks import Claim, ClaimCall, Lease
     from forebay.engine.work.leases import LeaseBook
 
 log = get_logger("claimer")
@@ -44,6 +44,7 @@ class ClaimSender:
         self._timeout = timeout
         self._reading = reading
         self._listener = listener
+        self.claim: ClaimCall | None = None  # a dispatcher has one of its own
         self._has_lost_claim = False  # the database may have leases that the book has not
 
     async def send(self, claims: list[Claim], *, is_express: bool) -> tuple[Connection, list[Lease], asyncio.Event]:
@@ -65,7 +66,8 @@ class ClaimSender:
         arrival = self._leases.expect_claim()
         try:
             stamp = self._clock.stamp()
-            return conn, await tasks.claim(conn, self._worker_id, claims, self._reading, lease_s, stamp), arrival
+            claim = self.claim or tasks.claim
+            return conn, await claim(conn, self._worker_id, claims, self._reading, lease_s, stamp), arrival
         except BaseException as error:
             self._leases.note_arrival(arrival)
             await self.release(conn, is_sound=isinstance(error, REJECTED))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from forebay.db.listen import Listener
     from forebay.db.pool import Pool
     from forebay.engine.clock import Clock
-    from forebay.engine.db.tasks import Claim, Lease
+    from forebay.engine.db.tasks import Claim, ClaimCall, Lease
     from forebay.engine.limits.client import LimitClient
     from forebay.engine.work.executor import StepExecutor
     from forebay.engine.work.key_lanes import KeyLanes
@@ -67,6 +67,7 @@ class Claimer:
         scheduler: SlotScheduler,
         listener: Listener | None = None,
         spans: Spans | None = None,
+        workers: Callable[[], int] = lambda: 1,
         only: frozenset[int] | None = None,
     ) -> None:
         self._clock = clock
@@ -78,7 +79,7 @@ class Claimer:
         self._scheduler = scheduler
         self._spans = spans  # None: tracing is off
         self._news = ClaimNews()
-        self.lanes = LaneBook(executors, limits, only)
+        self.lanes = LaneBook(executors, limits, only, spreads=not self._is_controlled)
         self._picker = ClaimPicker(
             executors,
             self.lanes,
@@ -112,6 +113,7 @@ class Claimer:
             on_ready_key=self._news.keys.set,
             task_order=self._task_order,
             is_listening=lambda: listener is not None and listener.is_listening,
+            workers=workers,
         )
         self.waking = LaneWaking(self.lanes, self._news, scheduler, self.polling, self._task_order)
         self._busy = BusyLanes(pool, clock, self.polling.request)
@@ -121,6 +123,10 @@ class Claimer:
         self._stopped = False
 
     # -- notifications --------------------------------------------------------------------------------------------
+
+    def claim_with(self, claim: ClaimCall) -> None:
+        """Claim with this function instead of the one of workers."""
+        self._sender.claim = claim
 
     @property
     def has_keys(self) -> bool:
@@ -158,6 +164,10 @@ class Claimer:
     def held_s(self) -> float:
         """For how many more seconds it does not claim."""
         return max(0.0, self._hold_until - time.monotonic())
+
+    def has_room(self, step_id: int) -> bool:
+        """Whether a task of this step would start soon in this worker."""
+        return self._picker.has_room(step_id)
 
     def _may_claim(self) -> bool:
         return not self._closed and not self.is_held
@@ -316,6 +326,11 @@ class Claimer:
         """After how many seconds the next task that waits for a limit may start; None if none waits."""
         of_keys = self.lanes.next_start()
         return min([*self._picker.held_back_s(), *([] if of_keys is None else [of_keys])], default=None)
+
+    def rewind(self) -> None:
+        """Forget the watermarks of all lanes: the next claims read everything."""
+        self.lanes.rewind()
+        self.polling.request()
 
     async def mark_busy(self) -> None:
         """Record which lanes need no wake-ups from submitters, because their backlog is being processed."""

@@ -55,14 +55,15 @@ class StepExecutor:
         size: ClaimSize,
         scheduler: SlotScheduler,
         reserve: int = 0,
+        concurrency: Concurrency | None = None,
     ) -> None:
         """`on_ended` is told the slot time of tasks that ended (lane, number, seconds), `on_dropped` which tasks will
         not run (lane, number). `reserve`: slots beyond the step's concurrency, one for each owner who would wait while
-        others hold all regular slots."""
+        others hold all regular slots. `concurrency`: None: adaptive, within the bounds of the step."""
         self.step = step
         self.step_id = step_id
         self.queue = TaskQueue()
-        self.concurrency = Concurrency(*step.concurrency)
+        self.concurrency = concurrency or Concurrency(*step.concurrency)
         self.size = size
         self.arriving = 0  # claimed tasks that are not in the queue yet
         self.slots: set[asyncio.Task[None]] = set()
@@ -119,6 +120,16 @@ class StepExecutor:
         """Whether it is time to claim so many more tasks. Tasks that do not suspend run one after another, so their
         next claim can wait until few are left, and is larger."""
         return capacity > 0 and capacity >= self.waiting * (3 if self._is_continuous else 1)
+
+    @property
+    def keeps_none_ahead(self) -> bool:
+        """Whether its tasks take so long, as far as is known, that none are claimed before a slot is free."""
+        return self.step.batch_size is None and self.size.value(self.concurrency.value) <= self.concurrency.value
+
+    def startable(self, share: float) -> int:
+        """How many more tasks could start now, extra slots included."""
+        regular = self.slots_at(share) - len(self.running) + len(self._newcomers)
+        return max(0, max(0, regular) + max(0, self._reserve - len(self._newcomers)) - self.waiting)
 
     @property
     def is_idle(self) -> bool:

@@ -59,6 +59,9 @@ class KeyLanes:
     def key_of(self, lane_id: int) -> Key | None:
         return self._keys.get(lane_id)
 
+    def all_lanes(self) -> Iterable[StepLanes]:
+        return self._lanes.values()
+
     def lanes_of(self, lane_id: int) -> StepLanes | None:
         """The lanes of the key that this lane belongs to; None if it is not the lane of a key."""
         key = self._keys.get(lane_id)

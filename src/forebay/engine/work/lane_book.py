@@ -15,14 +15,20 @@ if TYPE_CHECKING:
 
 
 class LaneBook:
-    """What a worker knows about ready lanes, by step. `only` restricts it to some lanes."""
+    """What a worker knows about ready lanes, by step. `only` restricts it to some lanes; `spreads`: whether it begins
+    with another owner than other workers."""
 
     def __init__(
-        self, executors: Mapping[int, StepExecutor], limits: LimitClient, only: frozenset[int] | None = None
+        self,
+        executors: Mapping[int, StepExecutor],
+        limits: LimitClient,
+        only: frozenset[int] | None = None,
+        *,
+        spreads: bool = False,
     ) -> None:
         self._limits = limits
         self.only = None if only is None else set(only)
-        self.steps = {step_id: StepLanes(step_id) for step_id in executors}
+        self.steps = {step_id: StepLanes(step_id, spreads=spreads) for step_id in executors}
         self.keys = {
             step_id: KeyLanes(step_id, executor.step.limits, limits)
             for step_id, executor in executors.items()
@@ -47,6 +53,11 @@ class LaneBook:
         """After how many seconds a key may admit the next task that waits for it; None if none waits."""
         looks = [look for lanes in self.keys.values() if (look := lanes.next_look()) is not None]
         return max(0.0, min(looks) - self._limits.now()) if looks else None
+
+    def rewind(self) -> None:
+        """Forget all watermarks."""
+        for lanes in (*self.steps.values(), *(each for keys in self.keys.values() for each in keys.all_lanes())):
+            lanes.rewind_all()
 
     def forget_idle(self) -> None:
         """Forget lanes that have been idle for long."""

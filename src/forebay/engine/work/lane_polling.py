@@ -31,12 +31,14 @@ _FIRST_POLL = 0.01
 _SWEEP_SHARE = 20  # polls of all lanes may use 1/20 of the time
 _YIELD_EVERY = 250  # lanes after which a poll yields to the event loop
 _IDLE_FACTOR = 5  # how much longer the interval becomes while wake-ups arrive and no lane is active
+_IDLE_POLLERS = 8  # more workers than these poll less often; any of them finds what is ready
+_LONGEST_IDLE = 60.0  # seconds
 
 
 class LanePolling:
     """Polls for the lanes of one worker, and describes lanes of which only wake-ups are known."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one poller is wired once
         self,
         pool: Pool,
         clock: Clock,
@@ -47,14 +49,16 @@ class LanePolling:
         on_ready_key: Callable[[], None],
         task_order: TaskOrder | None = None,
         is_listening: Callable[[], bool] = lambda: False,
+        workers: Callable[[], int] = lambda: 1,
     ) -> None:
         """`on_ready` is told that a lane has ready tasks, `on_ready_key` the same of a lane of a key. `task_order` gets
-        the lanes whose tasks are to be put in order first. `is_listening`: whether wake-ups arrive."""
+        the lanes whose tasks are to be put in order first. `is_listening`: whether wake-ups arrive. `workers`: how many
+        workers run each of the steps."""
         self._pool = pool
         self._clock = clock
         self._lanes = lanes
         self._poll_s = poll_s
-        self.idle_poll_s = poll_s * _IDLE_FACTOR
+        self._workers = workers
         self._on_ready = on_ready
         self._on_ready_key = on_ready_key
         self._task_order = task_order
@@ -64,6 +68,12 @@ class LanePolling:
         self.is_requested = False
         self._ends_idle = False  # the present interval may be that of an idle worker
         self._news = asyncio.Event()  # a poll is requested, a lane is unknown, or the worker is not idle any more
+
+    @property
+    def idle_poll_s(self) -> float:
+        """The longest interval while wake-ups arrive and no lane is active."""
+        idle = self._poll_s * _IDLE_FACTOR
+        return max(idle, min(_LONGEST_IDLE, idle * self._workers() / _IDLE_POLLERS))
 
     def request(self) -> None:
         """Poll soon, because wake-ups may have been missed."""

@@ -7,6 +7,7 @@ fair, all of them are.
 
 from __future__ import annotations
 
+import random
 import time
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,11 @@ _REWIND_SHARE = 50  # such claims may use 1/50 of the time: a long transaction k
 class StepLanes:
     """The lanes of one step that have, or may have, ready tasks."""
 
-    def __init__(self, step_id: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, step_id: int, clock: Callable[[], float] = time.monotonic, *, spreads: bool = False) -> None:
+        """`spreads`: the owners that are known before the first task has ended begin at random places, so that many new
+        workers do not all begin with the same one."""
         self.step_id = step_id
+        self._spreads = spreads
         self.lanes: dict[int, Lane] = {}
         self.active: set[int] = set()
         self._clock = clock
@@ -44,6 +48,7 @@ class StepLanes:
         self._served: dict[int, float] = {}  # when a lane of the priority was last claimed from, monotonic
         self._idle: dict[int, None] = {}  # lanes that are neither active nor being claimed from, the oldest first
         self._usual = Ewma()
+        self.expected = 0  # tasks that the claims in progress may return
 
     # -- which lanes are active -----------------------------------------------------------------------------------
 
@@ -76,11 +81,19 @@ class StepLanes:
             self._idle[lane_id] = None
         return lane
 
-    def _owner(self, owner_id: int) -> Owner:
+    def _owner(self, owner_id: int, weight: float = 1.0) -> Owner:
         owner = self._owners.get(owner_id)
         if owner is None:
             owner = self._owners[owner_id] = Owner()
+            if self._is_new:
+                # The least of exponentially distributed numbers is that of each owner in proportion to the weight.
+                owner.virtual = random.expovariate(weight / FIRST_ESTIMATE)
         return owner
+
+    @property
+    def _is_new(self) -> bool:
+        """Whether owners begin at random places, because no task has ended yet."""
+        return self._spreads and self._usual.mean is None
 
     def _set_owner(self, lane: Lane, info: LaneInfo) -> None:
         """The owner and priority of a lane do not change, but a wake-up does not tell them."""
@@ -92,7 +105,7 @@ class StepLanes:
             _add(self._claims, info.priority, 1)
         self._leave_owner(lane)
         lane.owner_id, lane.priority = info.owner_id, info.priority
-        lane.owner = self._owner(lane.owner_id)
+        lane.owner = self._owner(lane.owner_id, max(info.weight, 0.01))
         lane.owner.lanes += 1
         if is_active:
             self._catch_up(lane)
@@ -124,7 +137,7 @@ class StepLanes:
     def _catch_up(self, lane: Lane) -> None:
         """A lane that was idle gets no credit for the time in which others were served."""
         owner = lane.owner
-        if not owner.active:
+        if not owner.active and not self._is_new:
             owner.virtual = max(owner.virtual, self._order.floor(lane.priority))
         lane.virtual = max(lane.virtual, owner.lane_floor)
 
@@ -142,6 +155,11 @@ class StepLanes:
         """Reset the watermark, so that the next claim reads everything."""
         lane = self.lanes[lane_id]
         lane.head, lane.rewound = 0, self._clock()
+
+    def rewind_all(self) -> None:
+        """The same for all lanes."""
+        for lane_id in self.lanes:
+            self.rewind(lane_id)
 
     def rewind_if_due(self, lane_id: int) -> None:
         """Reset the watermark of a busy lane from time to time."""
@@ -219,12 +237,12 @@ class StepLanes:
         """Whether lanes of several priorities are active."""
         return len(self._counts) > 1
 
-    def pick_aged(self) -> list[Claim]:
-        """One task of each priority that has waited so long behind higher ones that it has reached their level: a low
-        priority is slow, but never starves."""
+    def pick_aged(self, most: int | None = None) -> list[Claim]:
+        """One task of each priority, at most so many, that has waited so long behind higher ones that it has reached
+        their level: a low priority is slow, but never starves."""
         top, now = self._top(), self._clock()
         aged = [p for p in self._counts if p < top and now - self._served[p] >= AGE_S * (top - p)]
-        return [self._claim(lane, 1) for priority in aged for lane in self._order.pop(priority, 1)]
+        return [self._claim(lane, 1) for priority in aged[:most] for lane in self._order.pop(priority, 1)]
 
     def longest_wait(self) -> float:
         """For how many seconds a lane with ready tasks has not been claimed from. Those with the least service are
@@ -243,6 +261,7 @@ class StepLanes:
         lane.claiming, lane.woken, lane.full, lane.fresh, lane.place = True, False, False, False, 0
         lane.since = self._served[lane.priority] = self._clock()
         _add(self._claims, lane.priority, 1)
+        self.expected += quota
         lane.owner.lane_floor = lane.virtual
         head = max(0, lane.head - _LOOK_BACK)
         return Claim(self.step_id, lane.lane_id, head, quota, min(quota, lane.run_rows))
@@ -256,6 +275,7 @@ class StepLanes:
         for lease in leases:
             by_lane.setdefault(lease.lane_id, []).append(lease)
         for claim in claims:
+            self.expected -= claim.quota
             self._learn_from(claim, by_lane.get(claim.lane_id, []))
 
     def _learn_from(self, claim: Claim, leases: list[Lease]) -> None:
@@ -273,6 +293,7 @@ class StepLanes:
     def failed(self, claims: Iterable[Claim]) -> None:
         """Record that the claim failed; its lanes are tried again."""
         for claim in claims:
+            self.expected -= claim.quota
             self._end_claim(self.lanes[claim.lane_id])
 
     def set_aside(self, lane_id: int) -> None:

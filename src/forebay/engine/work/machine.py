@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from forebay.engine.work import cgroup
 from forebay.tuning import Ewma
 
 _TICK = 0.25  # seconds between samples
@@ -16,7 +17,6 @@ _LATE = 0.1  # seconds; an event loop with more lag is overloaded
 _BUSY = 3.0  # runnable processes per core; more than this worker causes
 _SCARCE = 0.1  # share of free memory below which memory is scarce
 _LEAST = 0.05
-_CGROUP = Path("/sys/fs/cgroup")
 
 
 class Machine:
@@ -54,13 +54,16 @@ class Machine:
 
 
 def load() -> float:
-    """Runnable processes per core."""
-    return os.getloadavg()[0] / (os.cpu_count() or 1)
+    """Runnable processes per core. Where this container has a limit of its own, the load of its neighbours says nothing
+    about it: what counts is for how long it is throttled."""
+    if cgroup.cores() is None:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    return 1 / (1 - cgroup.throttled())
 
 
 def free_memory() -> float:
     """The share of available memory: of this machine, or of this container if that is less."""
-    return min(_free_of_machine(), _free_of_container())
+    return min(_free_of_machine(), cgroup.free_memory())
 
 
 def _free_of_machine() -> float:
@@ -68,15 +71,6 @@ def _free_of_machine() -> float:
         known = _numbers(Path("/proc/meminfo"))
         return known["MemAvailable:"] / known["MemTotal:"]
     return 1.0  # not reported by this system
-
-
-def _free_of_container() -> float:
-    with suppress(OSError, ValueError, KeyError):  # no limit ("max"), or no cgroup v2
-        limit = int((_CGROUP / "memory.max").read_text())
-        used = int((_CGROUP / "memory.current").read_text())
-        cached = _numbers(_CGROUP / "memory.stat")["inactive_file"]
-        return max(0.0, 1 - (used - cached) / limit)
-    return 1.0
 
 
 def _numbers(file: Path) -> dict[str, int]:

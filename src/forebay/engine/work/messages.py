@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forebay.db.listen import Listener
+from forebay.engine.db import tasks
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from forebay.engine.work.claimer import Claimer
     from forebay.engine.work.executor import StepExecutor
     from forebay.engine.work.wake_ups import WakeUps
+    from forebay.settings import Settings
 
 
 class Messages:
@@ -29,6 +33,9 @@ class Messages:
         if verb == "ready":
             step_id, lane_id, seq = (int(arg) for arg in args)
             self._wake_ups.add(step_id, lane_id, seq)
+        elif verb == "pass":
+            step_id, lane_id, seq, round_no = (int(arg) for arg in args)
+            self._wake_ups.add(step_id, lane_id, seq, round_no)
         elif verb == "key":
             step_id, lane_id, seq = (int(arg) for arg in args)
             self._claimer.waking.wake_key(step_id, lane_id, seq)
@@ -37,3 +44,14 @@ class Messages:
                 executor.cancel_job(int(args[0]))
         elif verb == "queue":  # perhaps resumed or unparked
             self._claimer.polling.request()
+
+
+def make_listener(dsn: str, settings: Settings, messages: Callable[[], Messages]) -> Listener:
+    """The listener of one worker, whose messages are handled by `messages()`."""
+    return Listener(
+        settings.listen_url.get_secret_value() if settings.listen_url else dsn,
+        lambda payload: messages().on_message(payload),
+        lambda: messages().on_listening(),
+        prepared=settings.prepared_statements,
+        warm_up=tasks.prepare_claims if settings.prepared_statements else None,
+    )

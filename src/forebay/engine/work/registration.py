@@ -13,6 +13,7 @@ from forebay.db.routines import differing_routines
 from forebay.engine.db import changes, registry
 from forebay.engine.declare.loading import parts_needed
 from forebay.engine.maintenance import schedules
+from forebay.errors import SchemaError
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -29,10 +30,15 @@ log = get_logger("worker")
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A registered worker, and the versions of its pipelines by name."""
+    """A registered worker, the versions of its pipelines by name, the steps that it runs, and the schedules that it
+    declares (None: unknown)."""
 
     worker_id: int
+    name: str
     versions: dict[str, RegisteredVersion]
+    steps: list[int]
+    schedules: list[str] | None
+    at: datetime  # by the database's clock
 
 
 async def check_schema(conn: Connection, pipelines: Sequence[Pipeline[Any]]) -> None:
@@ -63,7 +69,7 @@ async def register(
     if declares:
         # A worker of an old release must not change the schedules of the present one.
         present = [pipeline for pipeline in pipelines if registered.versions[pipeline.name].is_present]
-        await schedules.put_declared(conn, present, now or await changes.clock(conn))
+        await schedules.put_declared(conn, present, registered.at)
     return registered
 
 
@@ -86,9 +92,39 @@ async def _register(
     """In one transaction, so that a worker that registers another version sees that this one is alive."""
     name = f"{socket.gethostname()}:{os.getpid()}"
     async with conn.transaction():
-        by_name = sorted(pipelines, key=lambda pipeline: pipeline.name)  # in one order: two workers never deadlock
-        versions = {p.name: await registry.register(conn, p.definition(), now) for p in by_name}
+        versions = await _register_versions(conn, pipelines, now)
         step_ids = [versions[step.pipeline.name].steps[step.name] for step in steps]
         ids = [version.id for version in versions.values()]
         worker_id = await registry.register_worker(conn, name, now, versions=ids, steps=step_ids, schedules=declared)
-    return Registration(worker_id, versions)
+    at = now or await changes.clock(conn)
+    return Registration(worker_id, name, versions, step_ids, declared, at)
+
+
+async def _register_versions(
+    conn: Connection, pipelines: Sequence[Pipeline[Any]], now: datetime | None
+) -> dict[str, RegisteredVersion]:
+    by_name = sorted(pipelines, key=lambda pipeline: pipeline.name)  # in one order: two workers never deadlock
+    return {p.name: await registry.register(conn, p.definition(), now) for p in by_name}
+
+
+async def register_again(
+    conn: Connection, before: Registration, pipelines: Sequence[Pipeline[Any]], now: datetime | None
+) -> None:
+    """Store what the database may have lost about a worker that runs.
+
+    Raises: SchemaError if its number, or that of a version or step, means something else there.
+    """
+    async with conn.transaction():
+        versions = await _register_versions(conn, pipelines, now)
+        ids = [version.id for version in versions.values()]
+        same = {name: (v.id, v.steps) for name, v in versions.items()}
+        is_kept = same == {name: (v.id, v.steps) for name, v in before.versions.items()} and (
+            await registry.restore_worker(
+                conn, before.worker_id, before.name, now, versions=ids, steps=before.steps, schedules=before.schedules
+            )
+        )
+        if not is_kept:
+            raise SchemaError(
+                f"a failover has lost the registration of worker {before.worker_id}, and its number means something "
+                "else now; start it again"
+            )

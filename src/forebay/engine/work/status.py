@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from forebay.engine.work.leases import LeaseBook
     from forebay.engine.work.machine import Machine
     from forebay.engine.work.parking import QueueParking
+    from forebay.engine.work.peers import Peers
     from forebay.engine.work.recent_work import RecentWork
     from forebay.engine.work.settler import Settler
-    from forebay.engine.work.wake_ups import WakeUps
 
 _IDLE_EVERY = 10.0  # seconds between the reports of an idle worker
 
@@ -46,7 +46,7 @@ class StatusReports:
         recent: RecentWork,
         resources: Resources,
         parking: QueueParking,
-        wake_ups: WakeUps,
+        peers: Peers,
     ) -> None:
         self._pool = pool
         self._worker_id = worker_id
@@ -60,7 +60,7 @@ class StatusReports:
         self._recent = recent
         self._resources = resources
         self._parking = parking
-        self._wake_ups = wake_ups
+        self._peers = peers
         self._written_at = 0.0  # monotonic
         self._settled = 0  # attempts at that time
 
@@ -74,7 +74,7 @@ class StatusReports:
         """Write the status of this worker, and read which queues are parked."""
         self._written_at, self._settled = time.monotonic(), self._settler.settled
         # Another worker may have parked a queue: the worker whose next attempt succeeds unparks it.
-        self._parking.parked, workers = await registry.report_status(
+        news = await registry.report_status(
             self._pool,
             self._worker_id,
             self._describe(),
@@ -83,7 +83,10 @@ class StatusReports:
             last_error=last_error(self._executors.values()),
             stopped=stopped,
         )
-        self._wake_ups.set_workers(workers)
+        self._parking.parked = news.parked
+        self._peers.learn(news.workers)
+        if news.at is not None:
+            self._clock.follow(news.at)
 
     def _describe(self) -> dict[str, Any]:
         executors = self._executors.values()

@@ -1,7 +1,8 @@
 """The reports that wait to be settled, and which of them make the next batch.
 
-A batch grows while the one before it is in progress. If most reports belong to one owner, those of others do not wait
-for that owner's batches: they are settled beside them, in batches of their own.
+A batch grows while the one before it is in progress; a second one begins beside it only if it is full, because the
+statement has a cost of its own, which small batches pay more often. If most reports belong to one owner, those of
+others do not wait for that owner's batches: they are settled beside them, in batches of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ _BATCH = 2000
 _BATCH_BYTES = 8 << 20  # of results and rows
 _FULL = 10_000  # waiting reports at which claiming stops
 _FULL_BYTES = 64 << 20
-_BATCH_BESIDE = 500  # reports that justify a second batch while the first is in progress
 _CROWD = 16  # reports of one owner that are worth a batch without those of others
 _FEW_OWNERS = 32  # up to so many have batches of their own; the reports of more owners make good batches anyway
 
@@ -45,6 +45,10 @@ class WaitingReports:
         return len(self._reports) > _FULL or self._bytes > _FULL_BYTES
 
     @property
+    def _fill_a_batch(self) -> bool:
+        return len(self._reports) >= _BATCH or self._bytes >= _BATCH_BYTES
+
+    @property
     def is_settled(self) -> bool:
         """Whether none waits or is in progress."""
         return not self._reports and not self._regular and self._express is None
@@ -64,7 +68,7 @@ class WaitingReports:
             return []
         if self._express is None and (crowd := self._crowd()) is not None and len(self) > self._waiting[crowd]:
             self._express = batch = self._take(lambda report: report.lease.owner_id != crowd)
-        elif not self._regular or (len(self._regular) == 1 and len(self) >= _BATCH_BESIDE):
+        elif not self._regular or (len(self._regular) == 1 and self._fill_a_batch):
             batch = self._take() if self._shared else self._take_in_order()
             self._regular.append(batch)
         else:

@@ -1,8 +1,8 @@
 """Wake-ups: PostgreSQL sends each of them to all workers, but one worker should claim the new task.
 
-Each wake-up puts the workers into an order, which all of them compute in the same way from its number. The first claims
-at once, the others later and later: they find nothing, unless those before them were busy. One claim of a worker covers
-all wake-ups of a lane that it has received until then. Those that would wait for longer than the next poll do nothing.
+Each wake-up puts the workers of its step into an order, which all of them compute in the same way from its number. The
+first claims at once. If it has no room for the task, it tells the others, and the next two claim, then the next four,
+until one has room. The second of all claims a little later in any case: the first may have died or hang.
 
 The number is the position of the first new task. It also moves the watermark of the lane back when a transaction
 commits late. So PostgreSQL does not fold the messages of single submits of one transaction; `submit_jobs` sends one.
@@ -14,11 +14,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+
+    from forebay.engine.work.peers import Peers
 
 Lane = tuple[int, int]  # a step and a lane
 
-_FIRST_PAUSE = 0.005  # seconds until the second worker claims; the pause of the others grows with the square
+_SECOND_PAUSE = 0.1  # seconds until the second worker claims
 
 
 class WakeUps:
@@ -26,55 +28,63 @@ class WakeUps:
 
     def __init__(
         self,
-        worker_id: int,
-        poll_s: float,
+        peers: Peers,
         *,
         wake: Callable[[int, int, int], None],
         is_active: Callable[[int, int], bool],
+        has_room: Callable[[int], bool],
+        pass_on: Callable[[int, int, int, int], None],
         call_later: Callable[[float, Callable[[], None]], asyncio.TimerHandle] | None = None,
     ) -> None:
-        """`is_active`: whether this worker claims from the step and lane anyway."""
-        self._worker_id = worker_id
-        self._poll_s = poll_s
+        """`is_active`: whether this worker claims from the step and lane anyway. `has_room`: whether it would start a
+        task of the step now. `pass_on` tells all workers that those of a round (1, 2, ...) are to claim."""
+        self._peers = peers
         self._wake = wake
         self._is_active = is_active
+        self._has_room = has_room
+        self._pass_on = pass_on
         self._call_later = call_later or asyncio.get_running_loop().call_later
-        self._place, self._workers = 0, 1
-        self._pending: dict[Lane, tuple[int, float, asyncio.TimerHandle]] = {}  # the first number, the pause
+        self._pending: dict[Lane, tuple[int, asyncio.TimerHandle]] = {}  # the first number
 
-    def set_workers(self, worker_ids: Sequence[int]) -> None:
-        """Set which workers are alive that run some of the same steps."""
-        if self._worker_id in worker_ids:
-            self._place, self._workers = worker_ids.index(self._worker_id), len(worker_ids)
-
-    def add(self, step_id: int, lane_id: int, seq: int) -> None:
+    def add(self, step_id: int, lane_id: int, seq: int, round_no: int = 0) -> None:
+        """Handle a wake-up; `round_no`: how often it was passed on."""
+        place, count = self._peers.place(step_id)
+        # The numbers of wake-ups are not evenly distributed: the multiple of the golden ratio is.
+        rank = (((seq * 0x9E3779B1 & 0xFFFFFFFF) * count >> 32) + place) % count
+        first, end = 2**round_no - 1, 2 ** (round_no + 1) - 1
         lane = (step_id, lane_id)
-        pause = 0.0 if self._is_active(step_id, lane_id) else self._pause(seq)
-        first, planned, timer = self._pending.get(lane, (seq, self._poll_s, None))
-        seq = min(seq, first)
-        if pause == 0.0:
-            if timer is not None:
-                timer.cancel()
-                del self._pending[lane]
-            self._wake(step_id, lane_id, seq)
-        elif pause < planned:
-            if timer is not None:
-                timer.cancel()
-            self._pending[lane] = (seq, pause, self._call_later(pause, lambda: self._handle(lane)))
-        elif timer is not None:
-            self._pending[lane] = (seq, planned, timer)
+        if rank == first:
+            self._claim_or_pass(lane, seq, round_no + 1, is_last=end >= count)
+        elif first < rank < end or self._is_active(step_id, lane_id):
+            self._claim(lane, seq)
+        elif round_no == 0 and rank == 1:
+            self._claim_later(lane, seq)
 
-    def _pause(self, seq: int) -> float:
-        """How long this worker waits for those before it. The numbers of wake-ups are not evenly distributed, so they
-        are hashed."""
-        rank = ((seq * 0x9E3779B1 >> 16) + self._place) % self._workers
-        return _FIRST_PAUSE * rank * rank
-
-    def _handle(self, lane: Lane) -> None:
-        seq, _, _ = self._pending.pop(lane)
+    def _claim(self, lane: Lane, seq: int) -> None:
+        """One claim covers all wake-ups of the lane that have been received until then."""
+        if (waiting := self._pending.pop(lane, None)) is not None:
+            waiting[1].cancel()
+            seq = min(seq, waiting[0])
         self._wake(*lane, seq)
 
+    def _claim_or_pass(self, lane: Lane, seq: int, round_no: int, *, is_last: bool) -> None:
+        self._claim(lane, seq)
+        if not is_last and not self._has_room(lane[0]):
+            self._pass_on(*lane, seq, round_no)
+
+    def _claim_later(self, lane: Lane, seq: int) -> None:
+        if lane in self._pending:
+            first, timer = self._pending[lane]
+            self._pending[lane] = (min(seq, first), timer)
+        else:
+            self._pending[lane] = (seq, self._call_later(_SECOND_PAUSE, lambda: self._end_wait(lane)))
+
+    def _end_wait(self, lane: Lane) -> None:
+        seq, _ = self._pending.pop(lane)
+        _, count = self._peers.place(lane[0])
+        self._claim_or_pass(lane, seq, 1, is_last=count < 2)
+
     def close(self) -> None:
-        for _, _, timer in self._pending.values():
+        for _, timer in self._pending.values():
             timer.cancel()
         self._pending.clear()

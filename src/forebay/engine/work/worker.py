@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from forebay.db.fair_pool import open_fair_pool
-from forebay.db.listen import Listener
 from forebay.db.pool import UNAVAILABLE, close_pool, retry_until_up
 from forebay.engine.clock import Clock
 from forebay.engine.limits.client import LimitClient
@@ -16,13 +15,16 @@ from forebay.engine.maintenance.leader import Leader
 from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.work.attempt_reports import AttemptReports
 from forebay.engine.work.claimer import Claimer
+from forebay.engine.work.failover import Failover
 from forebay.engine.work.failure_log import FailureLog
 from forebay.engine.work.heartbeat import Heartbeat
 from forebay.engine.work.leases import LeaseBook
 from forebay.engine.work.limited_tasks import LimitedTasks
 from forebay.engine.work.machine import Machine
-from forebay.engine.work.messages import Messages
+from forebay.engine.work.messages import Messages, make_listener
 from forebay.engine.work.parking import QueueParking
+from forebay.engine.work.passing_on import PassingOn
+from forebay.engine.work.peers import Peers
 from forebay.engine.work.recent_work import RecentWork
 from forebay.engine.work.registration import check_schema, register
 from forebay.engine.work.settler import Settler
@@ -39,7 +41,7 @@ from forebay.log import get_logger, use_level
 from forebay.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 
     from forebay.db.fair_pool import FairPool
     from forebay.engine.db.registry import RegisteredVersion
@@ -53,6 +55,8 @@ log = get_logger("worker")
 
 class Worker:
     """Runs the steps of some pipelines on one database until it is stopped."""
+
+    _make_runtime: Callable[..., StepRuntime] = StepRuntime  # a dispatcher has another one
 
     def __init__(
         self,
@@ -189,7 +193,11 @@ class Worker:
                 conn, self._pipelines, self._steps(), self.clock.stamp(), declares=self._lanes is None
             )
         self.worker_id = registered.worker_id
+        self.clock.follow(registered.at)
         self._assemble(registered.versions)
+        self._failover = Failover(
+            self._dsn, self._pool, self.clock, self._claimer, registered=registered, pipelines=self._pipelines
+        )
         try:
             await self._sweeper.make_partitions()
         except UNAVAILABLE as error:  # another worker is creating them; the sweep tries again
@@ -211,12 +219,7 @@ class Worker:
         steps, spans = self._steps(), make_spans(pool, clock)
         self._reports = AttemptReports(self._executors, self._recent, self._awaited, clock)
         self._limits = LimitClient(
-            pool,
-            me,
-            clock,
-            on_capacity=self._on_capacity,
-            on_key=self._on_key,
-            has_line=self._has_line,
+            pool, me, clock, on_capacity=self._on_capacity, on_key=self._on_key, has_line=self._has_line
         )
         self._limited = LimitedTasks(
             pool, me, clock, timeout=2 * s.command_timeout_s, on_returned=self._reports.on_returned
@@ -235,7 +238,7 @@ class Worker:
             on_settled=on_settled,
             solo_steps=solo,
         )
-        self._runtime = StepRuntime(
+        self._runtime = self._make_runtime(
             pool,
             self._step_pool,
             s,
@@ -252,8 +255,8 @@ class Worker:
         self._failures = FailureLog(self._executors)
         self._leases = LeaseBook(pool, me, s, clock, self._executors)
         self._heartbeat = Heartbeat(self._dsn, me, s, clock, self._leases)
-        listen_dsn = s.listen_url.get_secret_value() if s.listen_url else self._dsn
-        self._listener = Listener(listen_dsn, self._on_message, self._on_listening)
+        self._listener = make_listener(self._dsn, s, lambda: self._messages)
+        self._peers = Peers(me)
         self._claimer = Claimer(
             pool,
             me,
@@ -270,19 +273,22 @@ class Worker:
             # A pooler may give each statement of this connection to another session.
             listener=self._listener if s.listen and s.prepared_statements else None,
             spans=spans,
+            workers=lambda: self._peers.least,
             only=self._lanes,
         )
+        self._passing_on = PassingOn(pool)
         self._wake_ups = WakeUps(
-            me,
-            self._claimer.polling.idle_poll_s,
+            self._peers,
             wake=self._claimer.waking.wake,
             is_active=self._claimer.lanes.is_active,
+            has_room=self._claimer.has_room,
+            pass_on=self._passing_on.add,
         )
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)
         self._leader = Leader(self._dsn, pool, s)
-        self._sweeper = Sweeper(pool, s, clock, self._leader, wake=self._claimer.waking.wake)
+        self._sweeper = Sweeper(pool, s, clock, self._leader, self._peers, wake=self._claimer.waking.wake)
         self._messages = Messages(self._claimer, self._wake_ups, self._executors)
         self._reports.connect(
             settler=self._settler,
@@ -307,7 +313,7 @@ class Worker:
             recent=self._recent,
             resources=self._runtime.resources,
             parking=self._parking,
-            wake_ups=self._wake_ups,
+            peers=self._peers,
         )
 
     def _add_step(self, step: Step[Any, Any], step_id: int) -> None:
@@ -360,9 +366,11 @@ class Worker:
             ("status", every(2.0, "status", self._status.write_when_due)),
             ("progress", every(0.5, "progress", self._runtime.progress.flush)),
             ("failures", every(5.0, "failures", self._failures.end_windows)),
+            ("pass on", self._passing_on.run()),
             ("sweep", self._sweeper.run()),
+            ("failover", self._failover.run()),
         ]
-        if not self._closed:  # what a test claims does not depend on the load of the machine
+        if not self._closed:  # what a test claims does not depend on the load
             loops.append(("machine", self._machine.watch()))
         if self._claimer.has_keys:
             loops.append(("claim", self._claimer.run_keys()))
@@ -371,14 +379,6 @@ class Worker:
         if self.settings.listen:
             loops.append(("listen", self._listener.run()))
         return loops
-
-    # -- events ---------------------------------------------------------------------------------------------------
-
-    def _on_listening(self) -> None:
-        self._messages.on_listening()
-
-    def _on_message(self, payload: str) -> None:
-        self._messages.on_message(payload)
 
     def _on_capacity(self) -> None:
         self._claimer.on_capacity()

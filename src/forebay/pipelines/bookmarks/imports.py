@@ -32,7 +32,9 @@ class Imported(BaseModel):
     fault: str | None = None
 
 
-bookmark_imports = Pipeline("bookmark_imports", Imported, title="Imports of bookmarks", noun="link")
+bookmark_imports = Pipeline(
+    "bookmark_imports", Imported, title="Imports of bookmarks", noun="link", needs_database=True
+)
 
 
 @bookmark_imports.step(concurrency=(1, 8))

@@ -75,7 +75,7 @@ class Image(BaseModel):
     blurhash: str
 
 
-bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId", noun="bookmark")
+bookmarks = Pipeline("bookmarks", Link, reference="bookmarkId", noun="bookmark", needs_database=True)
 
 
 @bookmarks.step(timeout=180, concurrency=(1, 4), retry=_PATIENT)

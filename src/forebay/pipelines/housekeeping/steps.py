@@ -36,7 +36,7 @@ class ChoreRun(BaseModel):
     what: str
 
 
-housekeeping = Pipeline("housekeeping", ChoreRun, internal=True, noun="chore")
+housekeeping = Pipeline("housekeeping", ChoreRun, internal=True, noun="chore", needs_database=True)
 
 
 def declared_chores() -> dict[str, tuple[PipelinePackage, Chore]]:

@@ -57,7 +57,9 @@ async def loads(given: Resources) -> AsyncGenerator[LoadCache]:
     yield LoadCache(given.pool)
 
 
-catalogue_rows = Pipeline("catalogue_rows", CatalogueLine, internal=True, title="Catalogues", noun="product")
+catalogue_rows = Pipeline(
+    "catalogue_rows", CatalogueLine, internal=True, title="Catalogues", noun="product", needs_database=True
+)
 
 
 @catalogue_rows.step(concurrency=(1, 16))

@@ -56,7 +56,9 @@ class Written(BaseModel):
     cut: int
 
 
-sheet_exports = Pipeline("sheet_exports", ExportRequest, internal=True, title="Exports of sheets", noun="export")
+sheet_exports = Pipeline(
+    "sheet_exports", ExportRequest, internal=True, title="Exports of sheets", noun="export", needs_database=True
+)
 
 
 @sheet_exports.step(timeout=6 * 3600, concurrency=(1, 2))

@@ -79,7 +79,7 @@ class Examined(BaseModel):
     text: str
 
 
-sheets = Pipeline("sheets", SheetRow, max_input_bytes=MAX_INPUT_BYTES, noun="row")
+sheets = Pipeline("sheets", SheetRow, max_input_bytes=MAX_INPUT_BYTES, noun="row", needs_database=True)
 sheet_images = Pipeline(
     "sheet_images",
     SheetImage,
@@ -87,6 +87,7 @@ sheet_images = Pipeline(
     internal=True,
     title="Sheets of pictures",
     noun="picture",
+    needs_database=True,
 )
 
 
