@@ -157,6 +157,7 @@ MATRIX: dict[tuple[str, str], tuple[tuple[int, ...], Any]] = {
     ("GET", "/api/totals"): (_OWN, None),
     ("POST", "/api/signals"): (_OWN, {"name": "paid", "key": "1"}),
     ("GET", "/api/queues/{name}/why"): (_OWN, None),
+    ("GET", "/api/queues/{name}/demand"): (_ADMIN, None),  # test_demand.py has those with FOREBAY_METRICS_TOKEN
     ("GET", "/api/why"): (_OWN, None),
     ("POST", "/api/queues/{name}/pause"): (_ADMIN, None),
     ("POST", "/api/queues/{name}/resume"): (_ADMIN, None),

@@ -33,7 +33,9 @@ TABLES = (
     "idempotency", *MORE_TABLES,
 )  # fmt: skip
 # Things of ann's stand for these parameters; `name` is an account, a queue or a catalogue. Everyone names drafts anew.
-NOT_OWNED = {"/api/queues/{name}/pause", "/api/queues/{name}/resume", "/api/articles/drafts/{key}"}
+NOT_OWNED = {
+    "/api/queues/{name}/pause", "/api/queues/{name}/resume", "/api/queues/{name}/demand", "/api/articles/drafts/{key}",
+}  # fmt: skip
 # Open to who has the link or the secret, which these callers have not.
 BY_SECRET = {"/files/{token}", "/api/search/feeds/{token}", "/api/attachments/hooks/{source}"}
 STREAMS = {("GET", "/api/events")}

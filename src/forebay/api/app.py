@@ -27,6 +27,7 @@ from forebay.api.role_pools import open_role_pools
 from forebay.api.routes import (
     app_info,
     dead_letters,
+    demand,
     events,
     files,
     graph,
@@ -162,6 +163,7 @@ _ROUTES = (
     events,
     overview,
     operations,
+    demand,
     owners,
     limits,
     schedules,

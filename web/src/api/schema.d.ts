@@ -902,6 +902,24 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/queues/{name}/demand": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { targetS?: number; taskS?: number }; header?: never; path: { name: string }; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "application/json": components['schemas']["Demand"] } };
+        default: { headers: { [name: string]: unknown }; content: { "application/problem+json": Problem; "application/json": Problem } };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/owners": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
@@ -3800,6 +3818,11 @@ export interface components {
     DeliveryPage: {
       items: components['schemas']["Delivery"][];
       next: string | null;
+    };
+    Demand: {
+      slots: number;
+      waiting: number;
+      running: number;
     };
     DepthSeries: {
       everyS: number;

@@ -27,6 +27,11 @@ QUEUE_PARKED = Metric(
     "forebay_queue_parked", "gauge", _STEP, "1 while the step's queue is parked because a service or a key is missing",
     "S4-119",
 )  # fmt: skip
+QUEUE_DEMAND = Metric(
+    "forebay_queue_demand_slots", "gauge", ("queue",),
+    "slots that run what is running and end what is waiting within a minute: see GET /api/queues/NAME/demand",
+    "S1-118",
+)  # fmt: skip
 UNSERVED_JOBS = Metric(
     "forebay_unserved_jobs", "gauge", ("pipeline",),
     "open jobs whose version of the pipeline has a step that no living worker runs",

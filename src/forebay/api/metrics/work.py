@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from forebay.api.metrics import names
 from forebay.api.metrics.attempt_window import BOUNDS
 from forebay.api.metrics.metric import Distribution
+from forebay.engine.supervise.demand import queue_demand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +40,7 @@ def write_work(metrics: MetricSet, counts: EngineCounts) -> None:
     """Add the metrics of waiting, running and failed work."""
     metrics.put(names.PENDING, counts.pending)
     write_depth(metrics, counts.depth)
+    _write_demand(metrics, counts)
     _write_jobs(metrics, counts)
     _write_letters(metrics, counts)
 
@@ -55,6 +57,12 @@ def write_depth(metrics: MetricSet, depth: Iterable[Depth]) -> None:
             metrics.put(names.QUEUE_DEPTH, float(count), one.pipeline, one.step, status)
         metrics.put(names.QUEUE_PAUSED, one.paused, one.pipeline, one.step)
         metrics.put(names.QUEUE_PARKED, one.parked is not None, one.pipeline, one.step)
+
+
+def _write_demand(metrics: MetricSet, counts: EngineCounts) -> None:
+    for queue in sorted({step.queue for step in counts.depth}):
+        steps = [step for step in counts.depth if step.queue == queue]
+        metrics.put(names.QUEUE_DEMAND, queue_demand(steps, counts.workers, counts.task_times).slots, queue)
 
 
 def _write_jobs(metrics: MetricSet, counts: EngineCounts) -> None:
