@@ -69,6 +69,9 @@ BARS = (
     Bar("api_submit_p99", "submit by the API during a drain, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("bookmark_add_p99", f"{_ADDING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("article_create_p99", f"{_SAVING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
+    Bar(
+        "article_embedding", "articles embedded while others are saved", "the same, none saved", "articles/s", 0.5, 0.8
+    ),
     Bar("attachment_webhook_p99", f"{_ANNOUNCING}, p99", "raw INSERT then, p99", "ms", 15.0, None, "<="),
     Bar("sheet_ingest", "a file of rows into items", "COPY FROM of the documents that its rows become", "rows/s", 0.3),
     Bar("sheet_export_csv", "export of a sheet, CSV", "COPY TO of the same cells as plain text", "rows/s", 0.4),
@@ -111,6 +114,17 @@ BARS = (
         None,
         "<=",
     ),
+    Bar("hosts_claims", "claims a submit, 64 idle workers", "one", "claims", 3.0, 1.5, "<="),
+    Bar("hosts_start_p95", f"{_START}, p95, 64 idle workers", "the same with one worker", "ms", 6.0, 3.0, "<="),
+    Bar("hosts_statements", "statements of 64 idle workers", "of one", "statements/s", 12.0, 6.0, "<="),
+    Bar("hosts_connections", "connections of a worker, 64 workers", "of one worker alone", "", 1.0, None, "<="),
+    Bar(
+        "hosts_small_workers", "server CPU a task, 32 one-slot workers", "one worker of 32 slots", "µs", 2.5, 1.5, "<="
+    ),
+    Bar("hosts_first_starts", "first starts of 4 equal owners on 64 new workers", "the fair share", "", 1.6, 1.3, "<="),
+    Bar("hosts_leased", "tasks leased by a busy one-slot worker, 4 owners", "its slots", "", 1.0, None, "<="),
+    Bar("hosts_held_snapshot", "drain by 16 workers, snapshot held", "the same, none held", "tasks/s", 0.9, 1.0),
+    Bar("hosts_model", "error of the model at 16 workers", "what was measured", "", 0.25, 0.1, "<="),
     Bar("search_recall", "HNSW, recall@10", "exact search", "share", 0.95, 0.98),
     Bar("search_speed", "HNSW, ten nearest", "exact search", "searches/s", 20.0, 50.0),
     Bar("search_owner_recall", "recall@10 of an owner with 1 % of the vectors", "exact search", "share", 0.95, 1.0),

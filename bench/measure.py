@@ -5,6 +5,7 @@ import statistics
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -76,6 +77,18 @@ def resident_bytes(processes: Iterable[psutil.Process]) -> int:
             total += sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))
         except psutil.NoSuchProcess:
             continue
+    return total
+
+
+def proportional_bytes(process: psutil.Process) -> int:
+    """Memory of a process and all its descendants together: a page that several of them share counts once."""
+    total = 0
+    for each in (process, *process.children(recursive=True)):
+        try:
+            lines = Path(f"/proc/{each.pid}/smaps_rollup").read_text("ascii").splitlines()
+        except (OSError, psutil.NoSuchProcess):
+            continue  # it has ended
+        total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
     return total
 
 

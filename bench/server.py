@@ -30,7 +30,7 @@ SETTINGS = {
     "checkpoint_timeout": "15min",
     "random_page_cost": "1.1",
     "autovacuum_naptime": "10s",
-    "max_connections": "100",
+    "max_connections": "800",
 }
 DURABLE = ("fsync", "synchronous_commit", "full_page_writes")
 

@@ -46,6 +46,11 @@ class Sizes:
     painted_events: int
     tab_seconds: float
     idle_seconds: float
+    host_submits: int
+    host_tasks: int
+    host_repeats: int
+    host_held_rate: int
+    model_seconds: float
     search_vectors: int
     search_texts: int
     search_questions: int
@@ -93,6 +98,11 @@ FULL = Sizes(
     painted_events=40,
     tab_seconds=15.0,
     idle_seconds=30.0,
+    host_submits=200,
+    host_tasks=6_000,
+    host_repeats=3,
+    host_held_rate=60_000,
+    model_seconds=30.0,
     search_vectors=100_000,
     search_texts=5_000,
     search_questions=200,
@@ -140,6 +150,11 @@ QUICK = Sizes(
     painted_events=20,
     tab_seconds=8.0,
     idle_seconds=15.0,
+    host_submits=60,
+    host_tasks=2_400,
+    host_repeats=1,
+    host_held_rate=60_000,
+    model_seconds=12.0,
     search_vectors=10_000,
     search_texts=1_500,
     search_questions=100,

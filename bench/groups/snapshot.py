@@ -36,7 +36,7 @@ async def _singles(context: Context) -> None:
     for hold in (False, True):
         jobs = SingleJobs()
         dsn = await context.database(jobs)
-        async with _held_snapshot(dsn, hold=hold):
+        async with held_snapshot(dsn, hold=hold):
             await jobs.come_and_go(dsn, dead)
             await jobs.load(dsn, context.sizes.drain_singles)
             found = await drain(context, jobs, dsn, context.sizes.drain_singles)
@@ -64,14 +64,14 @@ async def _items_needed(context: Context, ours: Forebay) -> int:
 async def _one(context: Context, ours: Forebay, count: int, *, hold: bool) -> Drain:
     dsn = await context.database(ours)
     await ours.load(dsn, count)
-    async with _held_snapshot(dsn, hold=hold):
+    async with held_snapshot(dsn, hold=hold):
         found = await drain(context, ours, dsn, count, for_seconds=context.sizes.snapshot_seconds)
     sample(context, f"forebay: drain, {'snapshot held' if hold else 'no snapshot held'}", found)
     return found
 
 
 @asynccontextmanager
-async def _held_snapshot(dsn: str, *, hold: bool) -> AsyncIterator[None]:
+async def held_snapshot(dsn: str, *, hold: bool) -> AsyncIterator[None]:
     """A session in the middle of a long report; idle outside a transaction when it must not hold."""
     async with connected(dsn) as conn:
         if not hold:
