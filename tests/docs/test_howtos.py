@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import types
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +55,7 @@ from tests.cli._run import ask
 from tests.docs._blocks import ROOT, blocks, execute, files
 from tests.docs._shell import free_port, run_shell, shell_environment
 from tests.engine.test_worker import working
+from tests.fleet._nats import nats_server
 from tests.services._files import pdf
 from tests.services.egress._world import answering, reply
 from tests.services.speech._speech import SPEECH
@@ -370,6 +372,15 @@ def test_api(dsn: str, tmp_path: Path) -> None:
     assert said.rpartition('"state":"')[2].startswith("DONE")
 
 
+def test_fleet(dsn: str, tmp_path: Path) -> None:
+    (block,) = blocks("docs/howto/fleet.md", "sh")
+    with nats_server(tmp_path / "nats") as url:
+        own = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"}
+        said = run_shell(block.replace("nats://127.0.0.1:4222", url), tmp_path, own)
+    assert "DONE" in said
+    assert "it can be reached" in said
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the example uses curl, which is not installed here")
 def test_webhooks(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = "docs/howto/webhooks.md"
@@ -483,6 +494,25 @@ def _operate(dsn: str, bare_dsn: str, third: str, tmp_path: Path) -> None:
     assert "/sign-in#fbl_" in said
     assert "0 blobs, 0 B, checked: none damaged" in said
     assert ask(bare_dsn, "select name from forebay.account") == "admin"
+
+
+def test_scale(dsn: str, tmp_path: Path) -> None:
+    """Four workers start, with the settings for a pooler, and the statement shows their connections."""
+    start, settings = blocks("docs/howto/scale.md", "sh")
+    statement, timeouts = blocks("docs/howto/scale.md", "sql")
+    own = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_PIPELINES": "forebay.example"}
+    environment = shell_environment(own, Path(sys.executable).parent)
+    script = ["bash", "-ec", f"{settings}exec {start}"]
+    with subprocess.Popen(script, env=environment, cwd=tmp_path, stderr=subprocess.DEVNULL) as supervisor:
+        try:
+            deadline = time.monotonic() + 120
+            while ask(dsn, "select count(*) from forebay.worker where stats <> '{}'") < 4:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            assert ask(dsn, statement) == "forebay worker"
+            ask(dsn, f"begin; {timeouts}; rollback")  # the account belongs to all tests
+        finally:
+            supervisor.terminate()
 
 
 async def test_what_a_migration_leaves_in_the_database(dsn: str) -> None:

@@ -148,6 +148,7 @@ class States:
         site, _ = self.site(seed)  # first: of another state, nobody stays
         if name not in self._people:
             self._people[name] = site.person(name)
+            self._people[name].keep_axe()
         person = self._people[name]
         try:
             yield person
