@@ -24,14 +24,15 @@ from forebay.runner.program import ProgramLimits, run_program
 from tests.runner import _hostile
 
 SECRET = "postgresql://forebay:a-secret-of-the-worker@127.0.0.1/forebay"
-LOOK = limited(_hostile.look, timeout=60)
-BOMB = limited(_hostile.fork_bomb, timeout=60)
-DISK = limited(_hostile.fill_disk, timeout=60, scratch_mb=16)
-SCRATCH = limited(_hostile.fill_scratch, timeout=60, scratch_mb=16)
-EAT = limited(_hostile.eat, memory_mb=64, timeout=60)
-OUTLIVE = limited(_hostile.outlive, timeout=60)
+# The time limits only end what hangs: on a busy machine, guarded processes get little of it.
+LOOK = limited(_hostile.look, timeout=240)
+BOMB = limited(_hostile.fork_bomb, timeout=240)
+DISK = limited(_hostile.fill_disk, timeout=240, scratch_mb=16)
+SCRATCH = limited(_hostile.fill_scratch, timeout=240, scratch_mb=16)
+EAT = limited(_hostile.eat, memory_mb=64, timeout=240)
+OUTLIVE = limited(_hostile.outlive, timeout=240)
 HANG = limited(_hostile.outlive_and_hang, timeout=600)
-FORGE = limited(_hostile.forge, timeout=60)
+FORGE = limited(_hostile.forge, timeout=240)
 FORGERIES = ("pickle", "huge", "unknown", "class", "values", "error")
 
 
