@@ -13,6 +13,7 @@ from forebay.engine.db import registry
 from forebay.engine.work.peers import Peers
 from forebay.engine.work.wake_ups import WakeUps
 from forebay.settings import Settings
+from tests.engine.test_worker import working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -258,14 +259,14 @@ async def listening(worker: Worker) -> None:
         await asyncio.sleep(0.01)
 
 
-class OneSlot:
+class Idle:
     """Idle workers of one slot, none of which polls any more. Tasks run until `release` is set."""
 
-    def __init__(self, dsn: str, count: int) -> None:
+    def __init__(self, dsn: str, count: int, slots: int = 1) -> None:
         self.pipeline: Pipeline[dict[str, int]] = Pipeline("long", dict)
         self.started: asyncio.Queue[int] = asyncio.Queue()
         self.release = asyncio.Event()
-        self.pipeline.step(concurrency=(1, 1))(self.step)
+        self.pipeline.step(concurrency=(slots, slots))(self.step)
         self.workers = [Worker(dsn, [self.pipeline], settings=Settings(pool_size=2)) for _ in range(count)]
         self._running: list[asyncio.Task[None]] = []
 
@@ -273,7 +274,7 @@ class OneSlot:
         await self.started.put(value["n"])
         await self.release.wait()
 
-    async def __aenter__(self) -> OneSlot:
+    async def __aenter__(self) -> Idle:
         self._running = [asyncio.create_task(worker.run()) for worker in self.workers]
         async with asyncio.timeout(120):
             for worker, run in zip(self.workers, self._running, strict=True):
@@ -305,7 +306,7 @@ INPUTS = [{"n": n} for n in range(6)]
 
 @pytest.mark.direct
 async def test_a_worker_whose_slots_are_full_passes_a_task_on(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    async with OneSlot(dsn, 3) as idle:
+    async with Idle(dsn, 3) as idle:
         for n in range(3):
             await idle.pipeline.submit(conn, {"n": n})
             async with asyncio.timeout(60):
@@ -314,14 +315,14 @@ async def test_a_worker_whose_slots_are_full_passes_a_task_on(dsn: str, conn: as
 
 @pytest.mark.direct
 async def test_idle_workers_share_the_tasks_of_a_job(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    async with OneSlot(dsn, len(INPUTS)) as idle:
+    async with Idle(dsn, len(INPUTS)) as idle:
         await idle.pipeline.submit_many(conn, INPUTS)
         await idle.all_start(len(INPUTS))
 
 
 @pytest.mark.direct
 async def test_idle_workers_share_jobs_of_one_transaction(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    async with OneSlot(dsn, len(INPUTS)) as idle:
+    async with Idle(dsn, len(INPUTS)) as idle:
         async with conn.transaction():
             for value in INPUTS:
                 await idle.pipeline.submit(conn, value)
@@ -330,7 +331,7 @@ async def test_idle_workers_share_jobs_of_one_transaction(dsn: str, conn: asyncp
 
 @pytest.mark.direct
 async def test_idle_workers_share_jobs_of_one_call(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    async with OneSlot(dsn, len(INPUTS)) as idle:
+    async with Idle(dsn, len(INPUTS)) as idle:
         await conn.execute(
             "select from forebay.submit_jobs('long', $1::jsonb[])", [json.dumps(value) for value in INPUTS]
         )
@@ -340,7 +341,7 @@ async def test_idle_workers_share_jobs_of_one_call(dsn: str, conn: asyncpg.Conne
 @pytest.mark.direct
 async def test_idle_workers_take_jobs_that_come_one_after_another(dsn: str, conn: asyncpg.Connection[Any]) -> None:
     """Also after the worker of the first task has had the time to mark its lane as busy."""
-    async with OneSlot(dsn, len(INPUTS)) as idle:
+    async with Idle(dsn, len(INPUTS)) as idle:
         for n, value in enumerate(INPUTS):
             await idle.pipeline.submit(conn, value)
             async with asyncio.timeout(60):
@@ -351,10 +352,50 @@ async def test_idle_workers_take_jobs_that_come_one_after_another(dsn: str, conn
 
 @pytest.mark.direct
 async def test_idle_workers_take_jobs_that_come_at_once(dsn: str, conn: asyncpg.Connection[Any]) -> None:
-    async with OneSlot(dsn, len(INPUTS)) as idle:
+    async with Idle(dsn, len(INPUTS)) as idle:
         for value in INPUTS:
             await idle.pipeline.submit(conn, value)
         await idle.all_start(len(INPUTS))
+
+
+@pytest.mark.direct
+async def test_a_worker_that_is_stopping_leaves_tasks_to_others(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+    """It still has a slot, and a task that it finishes."""
+    async with Idle(dsn, 2, slots=2) as idle:
+        await idle.pipeline.submit(conn, {"n": 0})
+        async with asyncio.timeout(60):
+            await idle.started.get()
+        stopping, other = sorted(idle.workers, key=lambda worker: not worker._leases)
+        stopping.stop()
+        for n in (1, 2):
+            await idle.pipeline.submit(conn, {"n": n})
+            async with asyncio.timeout(60):
+                assert await idle.started.get() == n
+        await stopping.report_status()
+        await other.report_status()
+        (alone,) = (await registry.report_status(other._pool, other.worker_id, {}, 0, None)).workers
+        assert alone.workers == [other.worker_id]
+
+
+async def test_a_slice_is_no_peer_of_workers(dsn: str) -> None:
+    pipeline: Pipeline[dict[str, int]] = Pipeline("sliced", dict)
+
+    @pipeline.step()
+    async def step(ctx: Context, value: dict[str, int]) -> None: ...
+
+    async with working(dsn, pipeline) as worker:
+        part = Worker(dsn, [pipeline], settings=Settings(), lanes=frozenset({1}))
+        running = asyncio.create_task(part.run())
+        try:
+            await part.ready_or_failed(running)
+            for each, known in ((worker, [worker.worker_id]), (part, [worker.worker_id])):
+                (group,) = (await registry.report_status(each._pool, each.worker_id, {}, 0, None)).workers
+                assert group.workers == known
+            await part.report_status()
+            assert part._peers.rank(group.steps[0], 7) == (0, 1)
+        finally:
+            part.stop()
+            await running
 
 
 async def test_workers_know_the_live_workers_of_their_steps(dsn: str, conn: asyncpg.Connection[Any]) -> None:

@@ -331,11 +331,12 @@ class Worker:
             claiming = [loop for loop in loops if loop.get_name() == "claim"]
             self._ready.set()
             await self._stopping.wait()
-            self._claimer.wake_ups.close()
+            self._status.is_draining = True
             await stop_tasks(self._claimer, claiming, self._executors.values(), self.settings.grace_s)
             await settle_and_release(
                 self._runtime.transactions, self._settler, self._failures, self._leases, self._limits, self._status
             )
+            self._claimer.wake_ups.close()
             for loop in loops:
                 loop.cancel()
             _, stuck = await asyncio.wait(loops, timeout=2)
