@@ -30,18 +30,22 @@ async def test_a_busy_worker_holds_no_task_that_another_could_run(dsn: str, conn
     async def step(ctx: Context, value: dict[str, int]) -> None:
         await started.put(None)
         await go_on.get()
-        await asyncio.sleep(0.15)  # longer than what is claimed ahead
 
     for owner in range(4):
         await slow.submit_many(conn, [{"n": n} for n in range(3)], owner=f"owner {owner}", priority=owner % 2)
     async with working(dsn, slow) as worker, asyncio.timeout(60):
-        for _ in range(6):
+        (executor,) = worker._executors.values()
+        executor.size.add(1.0)  # longer than what is claimed ahead
+        for ended in range(6):
             await started.get()
+            while worker.settled < ended:  # noqa: ASYNC110 - it has no event for this
+                await asyncio.sleep(0.01)
             for _ in range(3):  # what the claim loops want while it runs
                 await worker.poll()
                 worker._claimer.on_capacity()
                 await asyncio.sleep(0.05)
             assert await conn.fetchval(_LEASED) == 1
+            executor.size.add(1.0)
             go_on.put_nowait(None)
         for _ in range(6):
             go_on.put_nowait(None)
