@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -370,7 +371,11 @@ async def test_keys_that_are_due_while_nothing_may_be_claimed_cost_no_time(
             assert 1 <= picks < 100
 
 
-async def test_a_worker_claims_no_more_tasks_of_keys_than_it_can_run(dsn: str, conn: asyncpg.Connection[Any]) -> None:
+@pytest.mark.parametrize(("seconds", "most"), [(0.001, 4), (10.0, 2)])
+async def test_a_worker_claims_no_more_tasks_of_keys_than_it_can_run(
+    dsn: str, conn: asyncpg.Connection[Any], seconds: float, most: int
+) -> None:
+    """Two run, and two wait for their slots, unless they take long: another worker could start them."""
     gate = asyncio.Event()
     gate.set()
     pipeline = Pipeline("fetching", dict[str, Any])
@@ -384,15 +389,55 @@ async def test_a_worker_claims_no_more_tasks_of_keys_than_it_can_run(dsn: str, c
         await bed.run()
         assert await conn.fetchval("select count(*) from forebay.ready") == 30, "one of each key waits"
         gate.clear()
+        (executor,) = bed.worker._executors.values()
+        for _ in range(100):
+            executor.size.add(seconds)
         bed.clock.advance(1)
         running = asyncio.create_task(bed.run())
-        await until(conn, "(select count(*) from forebay.lease) >= 4")
-        leases = [await conn.fetchval("select count(*) from forebay.lease") for _ in range(50)]
-        assert max(leases) == 4, "two run, and two wait for their slots"
+        await until(conn, f"(select count(*) from forebay.lease) >= {most}")
+        leases: list[int] = []
+        for _ in range(50):
+            bed.worker._claimer.on_capacity()
+            leases.append(await conn.fetchval("select count(*) from forebay.lease"))
+        assert max(leases) == most
         gate.set()
         await running
         await bed.finish()
         assert await conn.fetchval("select count(*) from forebay.attempt") == 60
+
+
+async def test_another_owner_gets_an_extra_slot_while_long_tasks_of_keys_hold_all(
+    dsn: str, conn: asyncpg.Connection[Any]
+) -> None:
+    gate = asyncio.Event()
+    gate.set()
+    running = Counter[str]()
+    pipeline = Pipeline("fetching", dict[str, Any])
+
+    @pipeline.step(limits=[Limit("site", rate=5, key=host)], concurrency=(2, 2))
+    async def fetch(ctx: Context, value: dict[str, Any]) -> None:
+        running[value["by"]] += 1
+        await gate.wait()
+
+    async with testbed(dsn, [pipeline], migrated=True) as bed, asyncio.timeout(30):
+        for owner, count in (("ann", 30), ("bert", 1)):
+            await submit_each(conn, [page for n in range(count) for page in pages(owner, 2, f"{owner}{n}.org")], owner)
+        await bed.run()
+        gate.clear()
+        running.clear()
+        (executor,) = bed.worker._executors.values()
+        for _ in range(100):
+            executor.size.add(10.0)
+        bed.clock.advance(1)
+        rest = asyncio.create_task(bed.run())
+        while not (running["bert"] and running["ann"] >= 2 - running["bert"]):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        for _ in range(50):
+            bed.worker._claimer.on_capacity()
+            assert await conn.fetchval("select count(*) from forebay.lease") <= 3, "no more than run"
+        gate.set()
+        await rest
+        await bed.finish()
 
 
 async def test_steps_with_the_same_key_start_in_turn(dsn: str, conn: asyncpg.Connection[Any]) -> None:

@@ -439,6 +439,16 @@ def test_a_low_priority_is_slow_but_is_claimed_from() -> None:
     assert got[2] in (9, 10)  # one in three seconds
 
 
+def test_no_more_aged_lanes_are_claimed_from_than_there_is_capacity() -> None:
+    now = 100.0
+    step = StepLanes(1, clock=lambda: now)
+    for lane_id in (1, 2, 3):
+        step.learn(LaneInfo(lane_id, 1, -lane_id, 1))
+        step.wake(lane_id)
+    now += 100
+    assert [len(step.pick_aged(most)) for most in (-1, 0, 1)] == [0, 0, 1]
+
+
 def test_a_low_priority_is_slow_but_gets_a_slot() -> None:
     queue = queued((1, 1, 2), (2, 1, 0))
     began = queue._time

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import asyncpg
@@ -16,7 +17,9 @@ from pydantic import SecretStr
 
 from forebay import Context, Pipeline, Retry
 from forebay.db.pool import UNAVAILABLE, open_pool
+from forebay.engine.clock import Clock
 from forebay.engine.maintenance.leader import Leader
+from forebay.engine.maintenance.sweeper import Sweeper
 from forebay.engine.submit.results import wait
 from forebay.engine.work.peers import Peers
 from forebay.errors import TransientError
@@ -90,6 +93,30 @@ def test_workers_share_what_each_of_them_could_do() -> None:
     assert all(peers.is_my_turn(among) for among in (0, 1))
     turns = sum(peers.is_my_turn(50) for _ in range(10_000))
     assert 110 <= turns <= 290  # 200; six standard deviations
+
+
+async def test_each_worker_asks_for_a_missing_leader_now_and_then() -> None:
+    """Most of a thousand others have died, which nobody knows for half a minute."""
+    asked: list[int] = []
+    ticks = 0
+
+    async def run_for_election() -> None:
+        asked.append(ticks)
+
+    leader: Any = SimpleNamespace(is_elected=False, run_for_election=run_for_election)
+    peers: Any = SimpleNamespace(count=1000, is_my_turn=lambda _among: False)
+    pool: Any = None
+    sweeper = Sweeper(pool, Settings(), Clock(), leader, peers, wake=lambda *_: None)
+    for ticks in range(1, 8):  # noqa: B007 - it is what is noted
+        await sweeper._elect_in_turn()
+    assert asked == [3, 6]
+    peers.is_my_turn = lambda among: among == 999
+    await sweeper._elect_in_turn()
+    assert asked == [3, 6, 7]
+    leader.is_elected = True
+    for _ in range(6):
+        await sweeper._elect_in_turn()
+    assert asked == [3, 6, 7]
 
 
 async def test_an_idle_worker_sends_few_statements(

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from forebay.engine.db.sql import load
 from tests.sql._db import START, Db, step
 
 _MARK = "select forebay.mark_busy_lanes($1, $2, $3, $4)"
@@ -78,6 +79,29 @@ async def test_marks_are_renewed_and_removed_each_by_itself(db: Db) -> None:
     db.after(minutes=5)  # its worker has died
     await db.fetch(_MARK, [1], [home], 0.0, db.now)
     assert await db.fetch(marks) == []
+
+
+async def test_what_is_passed_on_is_told_only_while_something_is_ready(db: Db) -> None:
+    for _ in range(2):
+        await submit_one(db, "p")
+    a, z, home = await db.step_id("a"), await db.step_id("z"), await lane(db)
+    first, second = (row["seq"] for row in await db.fetch("select seq from forebay.ready order by seq"))
+    messages: list[str] = []
+    await db.conn.add_listener("forebay", lambda *args: messages.append(str(args[-1])))
+
+    async def passed_on(*told: tuple[int, int, int, int]) -> list[str]:
+        messages.clear()
+        await db.fetch(load("pass_on"), *(list(column) for column in zip(*told, strict=True)))
+        await db.fetch("select")  # messages come before the next response
+        return [*messages]
+
+    assert await passed_on((a, home, 1, 0)) == [f"pass {a} {home} {first} 0"]
+    assert await passed_on((a, home, first, 1), (z, home, 1, 1)) == [f"pass {a} {home} {first} 1"]
+    await db.execute("delete from forebay.ready where seq = $1", first)
+    assert await passed_on((a, home, 1, 0), (a, home, first, 3)) == [
+        f"pass {a} {home} {second} 0", f"pass {a} {home} {first} 3"
+    ]  # fmt: skip
+    assert await passed_on((a, home, second + 1, 1)) == []
 
 
 async def test_workers_of_the_release_before_can_still_mark_lanes(db: Db) -> None:

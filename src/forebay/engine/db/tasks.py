@@ -341,8 +341,8 @@ async def mark_busy_lanes(pool: Pool, pairs: Sequence[tuple[int, int]], seconds:
 
 
 async def pass_on(pool: Pool, wake_ups: Sequence[tuple[int, int, int, int]]) -> None:
-    """Tell all workers about these (step, lane, number, round) again."""
-    await execute(pool, load("pass_on"), [" ".join(map(str, wake_up)) for wake_up in wake_ups])
+    """Tell all workers about those of these (step, lane, number, round) of which something is ready still."""
+    await execute(pool, load("pass_on"), *(list(column) for column in zip(*wake_ups, strict=True)))
 
 
 async def renew_leases(

@@ -1,8 +1,8 @@
 """The sweep: promotes due tasks, recovers lost ones, deletes old data.
 
 One worker, the leader, runs it for all. The others together promote and expire as well, at a tenth of the pace, in case
-the leader hangs; and each promotes the retries of its own tasks when they are due. Where there can be no leader, all
-workers together run it at the pace of one.
+the leader hangs; and each promotes the retries of its own tasks when they are due. Where there can be no leader, the
+workers that share steps run it together at the pace of one: those of other steps have a pace of their own.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _LONGEST_PAUSE = 60.0  # seconds between two looks at leases, however slow they 
 _OTHERS_SLOWER = 10  # how much slower workers are that are not the leader
 _RARE_EVERY = 5.0  # seconds between looks for what there is rarely
 _ORDER_EVERY = 10.0  # seconds between two parts of the sweep of the order
+_ELECTION_TICKS = 3  # so often does a worker let others ask for a missing leader: most of them may have died
 _PARTITION_TRIES = 5  # a second apart; then the next sweep
 
 
@@ -72,6 +73,7 @@ class Sweeper:
         self._order_at = 0.0
         self._expire_at = 0.0
         self._sampled_minute = 0
+        self._left_elections = 0  # to others, since it asked itself
         self._one_at_a_time = asyncio.Lock()
 
     async def _elect(self) -> None:
@@ -80,12 +82,21 @@ class Sweeper:
         except (*UNAVAILABLE, DatabaseUnavailable) as error:
             log.warning("election_failed", error=one_line(error))
 
+    async def _elect_in_turn(self) -> None:
+        """All workers together ask at the pace of one, but each asks now and then: how many are alive is known late."""
+        if self._leader.is_elected:
+            return
+        self._left_elections += 1
+        if self._left_elections >= _ELECTION_TICKS or self._peers.is_my_turn(self._peers.count - 1):
+            self._left_elections = 0
+            await self._elect()
+
     async def run(self) -> None:
         s = self._settings
         others_every = _OTHERS_SLOWER * s.sweep_s
         await self._elect()
         async with asyncio.TaskGroup() as group:
-            group.create_task(every(min(5.0, 5 * s.sweep_s), "election", self._unless_leader(self._elect)))
+            group.create_task(every(min(5.0, 5 * s.sweep_s), "election", self._elect_in_turn))
             group.create_task(every(min(_LOOK_EVERY, s.sweep_s), "look", self._if_leader(self.look)))
             group.create_task(every(0.05, "promote", self._promote_when_due))
             group.create_task(every(others_every, "expire", self._unless_leader(self.look_at_leases)))

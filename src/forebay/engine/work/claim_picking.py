@@ -82,15 +82,14 @@ class ClaimPicker:
         """How many more tasks this step wants. Of long tasks, those that are on the way count, too: another worker
         could start what waits here."""
         capacity = executor.capacity(self._machine.share)
-        return capacity - self._lanes.steps[executor.step_id].expected if executor.keeps_none_ahead else capacity
+        return capacity - self._lanes.expected(executor.step_id) if executor.keeps_none_ahead else capacity
 
-    def _startable(self, executor: StepExecutor, capacity: int) -> int:
-        """The same for tasks of owners who have almost none here: at most `capacity`, and of long tasks no more than
-        can start now."""
+    def _startable(self, executor: StepExecutor, capacity: int, *, extra: bool = True) -> int:
+        """At most `capacity`, and of long tasks no more than can start now; `extra`: in extra slots as well."""
         if not executor.keeps_none_ahead:
             return capacity
-        expected = self._lanes.steps[executor.step_id].expected
-        return min(capacity, executor.startable(self._machine.share) - expected)
+        startable = executor.startable(self._machine.share, extra=extra)
+        return min(capacity, startable - self._lanes.expected(executor.step_id))
 
     def pick_waiting(self) -> list[Claim]:
         """The same for lanes that have almost nothing in this worker while others have much."""
@@ -125,8 +124,8 @@ class ClaimPicker:
 
     def pick_of_keys(self) -> list[Claim]:
         """Tasks whose key admits them. They need not wait for capacity behind the backlog of other keys: they are few,
-        and a start that is not used is lost. But no more of them wait in a queue than can run: another worker may be
-        able to start them."""
+        and a start that is not used is lost. But no more of them wait in a queue than can run, and none of those that
+        take long: another worker may be able to start them."""
         claims: list[Claim] = []
         keys = self._lanes.keys
         if self._settler.is_full or not self._may_claim() or self._lanes.next_start() != 0.0:
@@ -135,8 +134,13 @@ class ClaimPicker:
         taken = sum(queued.values(), Counter[tuple[str, str]]())
         for step_id, lanes in list(keys.items()):
             executor = self._executors[step_id]
-            capacity = self._within_limits(executor, executor.concurrency.value - queued[step_id].total())
-            if picked := lanes.pick(capacity, taken):
+            capacity = self._startable(executor, executor.concurrency.value - queued[step_id].total(), extra=False)
+            picked = lanes.pick(self._within_limits(executor, capacity), taken)
+            if not picked and executor.keeps_none_ahead and (spare := executor.spare_reserve(self._machine.share)) > 0:
+                spare = self._within_limits(executor, spare - self._lanes.expected(step_id))
+                holders, holding = self._leases.holders(step_id), self._leases.lanes(step_id)
+                picked = lanes.pick_waiting(spare, taken, holders, holding)
+            if picked:
                 claims += picked
                 keys[step_id] = keys.pop(step_id)  # steps with the same key go in turn
         return claims

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from forebay.db.pool import REJECTED
@@ -17,7 +19,10 @@ from forebay.engine.work.lane_book import LaneBook
 from forebay.engine.work.lane_polling import LanePolling
 from forebay.engine.work.lane_waking import ClaimNews, LaneWaking
 from forebay.engine.work.lease_intake import LeaseIntake
+from forebay.engine.work.passing_on import PassingOn
+from forebay.engine.work.peers import Peers
 from forebay.engine.work.task_order import TaskOrder
+from forebay.engine.work.wake_ups import WakeUps
 from forebay.errors import one_line
 from forebay.log import get_logger
 from forebay.waits import wait_for
@@ -67,10 +72,12 @@ class Claimer:
         scheduler: SlotScheduler,
         listener: Listener | None = None,
         spans: Spans | None = None,
-        workers: Callable[[], int] = lambda: 1,
+        peers: Peers | None = None,
         only: frozenset[int] | None = None,
     ) -> None:
         self._clock = clock
+        self._executors = executors
+        self._peers = peers or Peers(worker_id)
         self._leases = leases
         self._limits = limits
         self._settler = settler
@@ -113,10 +120,19 @@ class Claimer:
             on_ready_key=self._news.keys.set,
             task_order=self._task_order,
             is_listening=lambda: listener is not None and listener.is_listening,
-            workers=workers,
+            workers=lambda: self._peers.least,
         )
         self.waking = LaneWaking(self.lanes, self._news, scheduler, self.polling, self._task_order)
-        self._busy = BusyLanes(pool, clock, self.polling.request)
+        self._busy = BusyLanes(pool, clock, self.polling.request, on_unmarked=self._on_unmarked)
+        self.passing_on = PassingOn(pool)
+        self.wake_ups = WakeUps(
+            self._peers,
+            wake=self.waking.wake,
+            is_active=self.lanes.is_active,
+            has_room=self.has_room,
+            pass_on=self.passing_on.add,
+            on_all_told=self._busy.note_all_full,
+        )
         self._hold_until = 0.0
         self._idle = asyncio.Event()
         self._closed = False
@@ -170,7 +186,12 @@ class Claimer:
         return self._picker.has_room(step_id)
 
     def _may_claim(self) -> bool:
-        return not self._closed and not self.is_held
+        return not self._closed and not self._stopped and not self.is_held
+
+    def _on_unmarked(self, step_id: int, lane_id: int) -> None:
+        """Tell the workers what was submitted without a wake-up, unless this one has room for it."""
+        if not self.has_room(step_id):
+            self.passing_on.add(step_id, lane_id, 1, 0)
 
     def close(self) -> None:
         """Stop claiming until `open` is called."""
@@ -275,9 +296,11 @@ class Claimer:
             await self._learn_about(leases)
             for lanes, mine in by_lanes.items():
                 lanes.claimed(mine, [lease for lease in leases if lease.step_id == lanes.step_id], seconds)
-                for claim in mine:
-                    self._busy.note(lanes.step_id, claim.lane_id, is_full=lanes.lanes[claim.lane_id].full)
+                self._note_busy(lanes, mine)
             await self._intake.accept(leases)
+            for step_id, some in groupby(claims, attrgetter("step_id")):
+                is_long = self._executors[step_id].keeps_none_ahead
+                self.wake_ups.claimed(step_id, [claim.lane_id for claim in some], is_long=is_long)
             if is_express:
                 await asyncio.sleep(0)  # the slots have been scheduled: they start before the rest of this is done
             if self.lanes.keys:
@@ -285,6 +308,12 @@ class Claimer:
         finally:
             self._leases.note_arrival(arrival)
             await self._sender.release(conn)  # takes several iterations of the event loop; the tasks start meanwhile
+
+    def _note_busy(self, lanes: StepLanes, claims: list[Claim]) -> None:
+        step_id = lanes.step_id
+        is_long = self._executors[step_id].keeps_none_ahead and self._peers.count_of(step_id) > 1
+        for claim in claims:
+            self._busy.note(step_id, claim.lane_id, is_full=lanes.lanes[claim.lane_id].full, is_long=is_long)
 
     async def _learn_about(self, leases: list[Lease]) -> None:
         try:

@@ -126,10 +126,12 @@ class StepExecutor:
         """Whether its tasks take so long, as far as is known, that none are claimed before a slot is free."""
         return self.step.batch_size is None and self.size.value(self.concurrency.value) <= self.concurrency.value
 
-    def startable(self, share: float) -> int:
-        """How many more tasks could start now, extra slots included."""
-        regular = self.slots_at(share) - len(self.running) + len(self._newcomers)
-        return max(0, max(0, regular) + max(0, self._reserve - len(self._newcomers)) - self.waiting)
+    def startable(self, share: float, *, extra: bool = True) -> int:
+        """How many more tasks could start now. `extra`: also in slots beyond the concurrency, for owners who run
+        nothing."""
+        regular = max(0, self.slots_at(share) - len(self.running) + len(self._newcomers))
+        more = max(0, self._reserve - len(self._newcomers)) if extra else 0
+        return max(0, regular + more - self.waiting)
 
     @property
     def is_idle(self) -> bool:

@@ -16,7 +16,7 @@ from forebay.engine.work.lanes import StepLanes
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from forebay.engine.db.tasks import Claim
     from forebay.engine.declare.limit import Limit
@@ -27,6 +27,7 @@ Key = tuple[str, str]  # the name of a limit, and a key
 _MIN_PAUSE = 0.005  # seconds between two looks at a key that nobody has called for
 _MAX_PAUSE = 30.0
 _ASKING_PAUSE = 1.0  # the same while the database is asked; its answer leads to a look at once
+_FEW = 8  # keys that are looked at for owners who run nothing
 _MAX_KNOWN = 100_000  # lanes whose key is remembered
 
 
@@ -42,6 +43,7 @@ class KeyLanes:
         self._due: list[tuple[float, int, Key]] = []  # when to look at a key again; an entry may be out of date
         self._entries: dict[Key, tuple[float, int]] = {}  # which one is valid
         self._numbers = count()
+        self._asked: set[Key] = set()  # whose lanes may be in the middle of a claim
 
     def unknown(self, lanes: Iterable[int]) -> list[int]:
         """Those of these lanes whose key has to be read."""
@@ -94,22 +96,54 @@ class KeyLanes:
     def pick(self, capacity: int, taken: Counter[Key]) -> list[Claim]:
         """What to claim now, at most `capacity` tasks. `taken`: tasks of each key that have been claimed, for any step,
         and have not started; what is picked is added."""
+        return self._pick(capacity, taken, _pick_next)
+
+    def pick_waiting(
+        self, capacity: int, taken: Counter[Key], owners: Container[int], holding: Container[int]
+    ) -> list[Claim]:
+        """The same for lanes that belong to none of these owners: see `StepLanes.pick_waiting`. A few keys are looked
+        at, and the others keep what they admit."""
+        return self._pick(
+            capacity,
+            taken,
+            lambda lanes, most: lanes.pick_waiting(most, (), owners, holding),
+            is_wanted=lambda lanes: any(lanes.lanes[lane_id].owner_id not in owners for lane_id in lanes.active),
+            most=_FEW,
+        )
+
+    def _pick(
+        self,
+        capacity: int,
+        taken: Counter[Key],
+        choose: Callable[[StepLanes, int], list[Claim]],
+        *,
+        is_wanted: Callable[[StepLanes], bool] = lambda _: True,
+        most: int | None = None,
+    ) -> list[Claim]:
         claims: list[Claim] = []
         now = self._client.now()
-        while capacity > 0 and (key := self._next_due(now)) is not None:
+        looks = count()
+        while capacity > 0 and next(looks) != most and (key := self._next_due(now)) is not None:
             lanes = self._lanes[key]
+            if not is_wanted(lanes):
+                self.look_at(key, _MIN_PAUSE)
+                continue
             admitted, pause = self._client.key_capacity(self._limits[key[0]], key[1], capacity)
-            admitted -= taken[key]
-            picked = lanes.pick(min(admitted, capacity))
-            if admitted > 0 and lanes.has_priorities:
-                picked += lanes.pick_aged()
-            count = sum(claim.quota for claim in picked)
-            capacity -= count
-            taken[key] += count
+            picked = choose(lanes, min(admitted - taken[key], capacity))
+            tasks = sum(claim.quota for claim in picked)
+            capacity -= tasks
+            taken[key] += tasks
             claims += picked
+            self._asked.add(key)
             if self.has_line(key):
                 self.look_at(key, _ASKING_PAUSE if isinf(pause) else min(max(pause, _MIN_PAUSE), _MAX_PAUSE))
         return claims
+
+    @property
+    def expected(self) -> int:
+        """Tasks that the claims in progress may return."""
+        self._asked = {key for key in self._asked if key in self._lanes and self._lanes[key].is_claiming}
+        return sum(self._lanes[key].expected for key in self._asked)
 
     def claimed(self, lane_id: int) -> None:
         """Handle the end of a claim: another lane of the key may be next, or nobody waits any more."""
@@ -157,6 +191,12 @@ class KeyLanes:
         return any(self._client.is_asking(*key) for key in self._entries) or any(
             lane.claiming for lanes in self._lanes.values() for lane in lanes.lanes.values()
         )
+
+
+def _pick_next(lanes: StepLanes, most: int) -> list[Claim]:
+    """Tasks of the lanes that are next, and of those that have waited for long behind higher priorities."""
+    picked = lanes.pick(most)
+    return picked + lanes.pick_aged() if most > 0 and lanes.has_priorities else picked
 
 
 def _is_in_use(lanes: StepLanes) -> bool:

@@ -35,6 +35,11 @@ class LaneBook:
             if any(limit.key is not None for limit in executor.step.limits)
         }
 
+    def expected(self, step_id: int) -> int:
+        """How many tasks of the step the claims in progress may return."""
+        keys = self.keys.get(step_id)
+        return self.steps[step_id].expected + (0 if keys is None else keys.expected)
+
     def serves(self, lane_id: int) -> bool:
         """Whether the worker may claim from this lane."""
         return self.only is None or lane_id in self.only

@@ -240,6 +240,8 @@ class StepLanes:
     def pick_aged(self, most: int | None = None) -> list[Claim]:
         """One task of each priority, at most so many, that has waited so long behind higher ones that it has reached
         their level: a low priority is slow, but never starves."""
+        if most is not None and most < 1:
+            return []
         top, now = self._top(), self._clock()
         aged = [p for p in self._counts if p < top and now - self._served[p] >= AGE_S * (top - p)]
         return [self._claim(lane, 1) for priority in aged[:most] for lane in self._order.pop(priority, 1)]

@@ -12,16 +12,14 @@ if TYPE_CHECKING:
 
     from forebay.engine.work.claimer import Claimer
     from forebay.engine.work.executor import StepExecutor
-    from forebay.engine.work.wake_ups import WakeUps
     from forebay.settings import Settings
 
 
 class Messages:
     """Passes messages to the modules of one worker."""
 
-    def __init__(self, claimer: Claimer, wake_ups: WakeUps, executors: Mapping[int, StepExecutor]) -> None:
+    def __init__(self, claimer: Claimer, executors: Mapping[int, StepExecutor]) -> None:
         self._claimer = claimer
-        self._wake_ups = wake_ups
         self._executors = executors
 
     def on_listening(self) -> None:
@@ -32,10 +30,10 @@ class Messages:
         verb, *args = payload.split()
         if verb == "ready":
             step_id, lane_id, seq = (int(arg) for arg in args)
-            self._wake_ups.add(step_id, lane_id, seq)
+            self._claimer.wake_ups.add(step_id, lane_id, seq)
         elif verb == "pass":
             step_id, lane_id, seq, round_no = (int(arg) for arg in args)
-            self._wake_ups.add(step_id, lane_id, seq, round_no)
+            self._claimer.wake_ups.add(step_id, lane_id, seq, round_no)
         elif verb == "key":
             step_id, lane_id, seq = (int(arg) for arg in args)
             self._claimer.waking.wake_key(step_id, lane_id, seq)

@@ -1,4 +1,7 @@
-"""Passes wake-ups on to the other workers, for tasks that this one has no room for."""
+"""Passes wake-ups on to the other workers, for tasks that this one has no room for.
+
+What is passed on about one lane at the same time becomes one message: it goes on for as long as something is ready.
+"""
 
 from __future__ import annotations
 

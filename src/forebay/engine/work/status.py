@@ -61,12 +61,13 @@ class StatusReports:
         self._resources = resources
         self._parking = parking
         self._peers = peers
+        self.is_draining = False  # it claims nothing more: others need not leave tasks to it
         self._written_at = 0.0  # monotonic
         self._settled = 0  # attempts at that time
 
     async def write_when_due(self) -> None:
         """An idle worker has nothing new to say, except that it is alive."""
-        is_idle = not self._leases and self._settler.settled == self._settled
+        is_idle = not self._leases and self._settler.settled == self._settled and not self.is_draining
         if not is_idle or time.monotonic() - self._written_at >= _IDLE_EVERY:
             await self.write()
 
@@ -103,6 +104,7 @@ class StatusReports:
             "held_s": round(self._claimer.held_s, 1),
             "shared": self._resources.describe(),
             "pool_waits": self._pool.waits.describe(),
+            "draining": self.is_draining,
         }
 
 

@@ -23,7 +23,6 @@ from forebay.engine.work.limited_tasks import LimitedTasks
 from forebay.engine.work.machine import Machine
 from forebay.engine.work.messages import Messages, make_listener
 from forebay.engine.work.parking import QueueParking
-from forebay.engine.work.passing_on import PassingOn
 from forebay.engine.work.peers import Peers
 from forebay.engine.work.recent_work import RecentWork
 from forebay.engine.work.registration import check_schema, register
@@ -35,7 +34,6 @@ from forebay.engine.work.status import StatusReports
 from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.step_runtime import StepRuntime, make_spans
 from forebay.engine.work.task_infos import TaskInfos
-from forebay.engine.work.wake_ups import WakeUps
 from forebay.errors import one_line
 from forebay.log import get_logger, use_level
 from forebay.settings import Settings
@@ -273,23 +271,15 @@ class Worker:
             # A pooler may give each statement of this connection to another session.
             listener=self._listener if s.listen and s.prepared_statements else None,
             spans=spans,
-            workers=lambda: self._peers.least,
+            peers=self._peers,
             only=self._lanes,
-        )
-        self._passing_on = PassingOn(pool)
-        self._wake_ups = WakeUps(
-            self._peers,
-            wake=self._claimer.waking.wake,
-            is_active=self._claimer.lanes.is_active,
-            has_room=self._claimer.has_room,
-            pass_on=self._passing_on.add,
         )
         if self._closed:
             self._claimer.close()
         self._parking = QueueParking(pool, clock, self._claimer, self._executors)
         self._leader = Leader(self._dsn, pool, s)
         self._sweeper = Sweeper(pool, s, clock, self._leader, self._peers, wake=self._claimer.waking.wake)
-        self._messages = Messages(self._claimer, self._wake_ups, self._executors)
+        self._messages = Messages(self._claimer, self._executors)
         self._reports.connect(
             settler=self._settler,
             transactions=self._runtime.transactions,
@@ -341,11 +331,12 @@ class Worker:
             claiming = [loop for loop in loops if loop.get_name() == "claim"]
             self._ready.set()
             await self._stopping.wait()
-            self._wake_ups.close()
+            self._status.is_draining = True
             await stop_tasks(self._claimer, claiming, self._executors.values(), self.settings.grace_s)
             await settle_and_release(
                 self._runtime.transactions, self._settler, self._failures, self._leases, self._limits, self._status
             )
+            self._claimer.wake_ups.close()
             for loop in loops:
                 loop.cancel()
             _, stuck = await asyncio.wait(loops, timeout=2)
@@ -366,7 +357,7 @@ class Worker:
             ("status", every(2.0, "status", self._status.write_when_due)),
             ("progress", every(0.5, "progress", self._runtime.progress.flush)),
             ("failures", every(5.0, "failures", self._failures.end_windows)),
-            ("pass on", self._passing_on.run()),
+            ("pass on", self._claimer.passing_on.run()),
             ("sweep", self._sweeper.run()),
             ("failover", self._failover.run()),
         ]
