@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from forebay.db.hosts import note_answer
 from forebay.db.pool import UNAVAILABLE, connect
 from forebay.errors import DatabaseUnavailable, one_line
 from forebay.log import get_logger
@@ -83,6 +84,7 @@ class Listener:
             if ended.is_set() or not self._is_used:
                 self._is_used = True
                 await conn.fetchval("select 1", timeout=self._check_every)  # fails on a half-open connection
+                note_answer(conn)
                 self._is_used = False
 
     @property
