@@ -92,6 +92,7 @@ def test_workers_share_what_each_of_them_could_do() -> None:
     assert 110 <= turns <= 290  # 200; six standard deviations
 
 
+@pytest.mark.direct
 async def test_an_idle_worker_sends_few_statements(
     dsn: str, idle: Pipeline[dict[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
