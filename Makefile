@@ -1,7 +1,7 @@
 # Everything runs from .venv, which `scripts/bootstrap.py` makes on first use: `make up` with the packages that run
 # (requirements.runtime.lock), the others with the developers' tools as well (requirements.lock).
 .DEFAULT_GOAL := help
-.PHONY: help python runtime setup web dev up test check docs reference bench soak fmt lock audit clean
+.PHONY: help python runtime setup web dev up test pooled check docs reference bench soak fmt lock audit clean
 MAKEFLAGS += --no-print-directory
 # Packages are installed without bytecode, and Python stores that of a module when it is first imported. With this
 # variable, which some containers set, every process would compile all that it imports: a second for each command.
@@ -37,6 +37,12 @@ dev: setup ## serve the web app while it is written; needs a running API
 
 test: setup ## run the tests; ARGS goes to pytest
 	@$(BIN)/python -m pytest --durations 20 --durations-min 2 $(ARGS)
+
+# What differs most there: sessions, transactions, prepared statements. `make soak` runs all tests of the engine there.
+POOLED := $(addprefix tests/engine/test_,children.py leader.py settling.py signals.py stream.py unique.py)
+
+pooled: setup ## run some tests of the engine behind PgBouncer
+	@$(BIN)/python -m pytest --pooler $(POOLED) $(ARGS)
 
 # Two at a time; what one says stays together, where this make can do that.
 check: setup ## check format, lint, types, imports, schema, licences and documentation

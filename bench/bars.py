@@ -119,7 +119,7 @@ BARS = (
     Bar("hosts_statements", "statements of 64 idle workers", "of one", "statements/s", 12.0, 6.0, "<="),
     Bar("hosts_connections", "connections of a worker, 64 workers", "of one worker alone", "", 1.0, None, "<="),
     Bar(
-        "hosts_small_workers", "server CPU a task, 32 one-slot workers", "one worker of 32 slots", "µs", 2.5, 1.5, "<="
+        "hosts_small_runners", "server CPU a task, 32 one-slot runners", "one worker of 32 slots", "µs", 2.5, 1.5, "<="
     ),
     Bar("hosts_first_starts", "first starts of 4 equal owners on 64 new workers", "the fair share", "", 1.6, 1.3, "<="),
     Bar("hosts_leased", "tasks leased by a busy one-slot worker, 4 owners", "its slots", "", 1.0, None, "<="),

@@ -1,25 +1,30 @@
-"""Many workers on the event loop of the caller, and what they ask of the server."""
+"""Many workers, or many runners of a fleet, on the event loop of the caller, and what they ask of the server."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import asyncpg
 import psutil
 
+from bench.broker import nats_server
 from bench.harness import BenchError
 from bench.measure import cpu_seconds
 from forebay import Context, Pipeline
 from forebay.engine.submit.producer import submit, submit_many
 from forebay.engine.work.worker import Worker
+from forebay.fleet.brokers import dispatcher_port, runner_port
+from forebay.fleet.dispatcher import Dispatcher
+from forebay.fleet.step_runner import StepRunner
 from forebay.settings import Settings
 
 Input = dict[str, Any]
 
-STARTING = 8  # workers that start at the same time
+STARTING = 8  # of them that start at the same time
 FLUSH_SECONDS = 11.0  # an idle session reports what it has done after ten seconds
 CONNECTIONS = """
 select count(*) from pg_stat_activity where datname = current_database() and application_name like 'forebay%'
@@ -58,20 +63,41 @@ class Sleeping:
             await asyncio.sleep(0.05)
 
 
+P = TypeVar("P", Worker, StepRunner)
+
+
 @asynccontextmanager
 async def workers(dsn: str, pipeline: Pipeline[Input], count: int) -> AsyncIterator[Sequence[Worker]]:
     settings = Settings(grace_s=0.1)
-    made = [Worker(dsn, [pipeline], settings=settings) for _ in range(count)]
-    running: list[asyncio.Task[None]] = []
+    async with _running([Worker(dsn, [pipeline], settings=settings) for _ in range(count)]) as made:
+        yield made
+
+
+@asynccontextmanager
+async def runners(dsn: str, pipeline: Pipeline[Input], count: int, folder: Path) -> AsyncIterator[Sequence[StepRunner]]:
+    """Runners behind one dispatcher and a NATS server."""
+    settings = Settings(grace_s=0.1)
+    async with nats_server(folder) as url:
+        dispatcher = Dispatcher(dsn, [pipeline], dispatcher_port(url), settings=settings)
+        async with (
+            _running([dispatcher]),
+            _running([StepRunner(runner_port(url), [pipeline], settings=settings) for _ in range(count)]) as made,
+        ):
+            yield made
+
+
+@asynccontextmanager
+async def _running(made: Sequence[P]) -> AsyncIterator[Sequence[P]]:
+    count, running = len(made), list[asyncio.Task[None]]()
     try:
         for start in range(0, count, STARTING):
             new = made[start : start + STARTING]
-            running += (tasks := [asyncio.create_task(worker.run()) for worker in new])
-            await asyncio.gather(*(worker.ready_or_failed(task) for worker, task in zip(new, tasks, strict=True)))
+            running += (tasks := [asyncio.create_task(each.run()) for each in new])
+            await asyncio.gather(*(each.ready_or_failed(task) for each, task in zip(new, tasks, strict=True)))
         yield made
     finally:
-        for worker in made:
-            worker.stop()
+        for each in made:
+            each.stop()
         await asyncio.gather(*running)
 
 

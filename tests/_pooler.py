@@ -20,11 +20,29 @@ import asyncpg
 import psycopg
 import pytest
 
+from forebay import Client, SyncClient
 from forebay.cli.api import listen
+from forebay.db.pool import open_pool
+from forebay.engine.submit.stream import submit_stream
 
 PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 # What a worker, a client and the API must be told behind it.
 SETTINGS = {"FOREBAY_PREPARED_STATEMENTS": "false", "FOREBAY_LISTEN": "false"}
+
+# What programs must pass there; the tests leave it to the default.
+_TOLD: tuple[tuple[Any, str], ...] = (
+    (open_pool, "prepared"),
+    (Client.connect, "prepared_statements"),
+    (SyncClient.connect, "prepared_statements"),
+    (submit_stream, "prepared_statements"),
+)
+
+
+def _defaults(function: Any) -> dict[str, Any]:
+    """The defaults of its keywords."""
+    function = getattr(function, "__func__", function)
+    defaults: dict[str, Any] = getattr(function, "__wrapped__", function).__kwdefaults__
+    return defaults
 
 
 def through(dsn: str, port: int) -> str:
@@ -95,5 +113,7 @@ def forebay_behind(pooler: str, server: str) -> Iterator[None]:
         patch.setattr(psycopg.AsyncConnection, "connect", connect_async)
         for name, value in SETTINGS.items():
             patch.setenv(name, value)
+        for function, name in _TOLD:
+            patch.setitem(_defaults(function), name, False)
         patch.setattr(asyncpg, "connect", observe)
         yield

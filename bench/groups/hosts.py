@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from itertools import pairwise
+from typing import Literal
 
 import asyncpg
 
@@ -17,7 +18,7 @@ from bench.hosts_model import Model, Point
 from bench.measure import percentile
 
 MANY = 64
-SLOTS, ONE_SLOT_WORKERS, STEP_SECONDS = 32, 32, 0.1
+SLOTS, SMALL, STEP_SECONDS = 32, 32, 0.1
 OWNERS = [f"owner {number}" for number in range(4)]
 HELD_WORKERS = 16
 CALIBRATED, HELD_OUT, PRINTED = (1, 4, 64), 16, (10, 100, 1000)
@@ -30,7 +31,7 @@ async def run(context: Context) -> None:
     if context.server.postmaster is None:
         raise BenchError("the processes of the server cannot be seen")
     await _record_wake_ups(context)
-    await _record_small_workers(context)
+    await _record_small_runners(context)
     await _record_first_starts(context)
     await _record_leased_by_busy(context)
     await _record_held_snapshot(context)
@@ -89,21 +90,29 @@ async def _starts(conn: asyncpg.Connection, sleeping: Sleeping, count: int) -> l
     return waits
 
 
-# -- small workers
+# -- small runners and small workers
 
 
-async def _record_small_workers(context: Context) -> None:
-    one = await _server_cost(context, 1, SLOTS)
-    many = await _server_cost(context, ONE_SLOT_WORKERS, 1)
-    context.record("hosts_small_workers", many, one, f"steps of {STEP_SECONDS:g} s")
+async def _record_small_runners(context: Context) -> None:
+    """Small runners have a bar. Small workers have none: each of them claims and settles one task at a time."""
+    one = await _server_cost(context, "worker", 1, SLOTS)
+    runners = await _server_cost(context, "runner", SMALL, 1)
+    workers = await _server_cost(context, "worker", SMALL, 1)
+    note = f"steps of {STEP_SECONDS:g} s; {SMALL} one-slot workers: {workers:,.0f} µs, ratio {workers / one:.1f}"
+    context.record("hosts_small_runners", runners, one, note)
 
 
-async def _server_cost(context: Context, workers: int, slots: int) -> float:
-    """Server CPU a task, in microseconds, when so many workers have run each statement before."""
+async def _server_cost(context: Context, kind: Literal["worker", "runner"], many: int, slots: int) -> float:
+    """Server CPU a task, in microseconds, when so many workers or runners have run each statement before."""
     sleeping, count = Sleeping(slots, STEP_SECONDS), context.sizes.host_tasks
     dsn = await _database(context)
-    async with connected(dsn) as conn, fleet.workers(dsn, sleeping.pipeline, workers):
-        await sleeping.load(conn, OWNERS[0], workers * slots * 10)
+    started = (
+        fleet.workers(dsn, sleeping.pipeline, many)
+        if kind == "worker"
+        else fleet.runners(dsn, sleeping.pipeline, many, context.folder)
+    )
+    async with connected(dsn) as conn, started:
+        await sleeping.load(conn, OWNERS[0], many * slots * 10)
         await fleet.all_done(conn)
         await context.quiet()
         cpu, began = _cpu(context), time.perf_counter()
@@ -111,9 +120,9 @@ async def _server_cost(context: Context, workers: int, slots: int) -> float:
         await fleet.all_done(conn)
         cost, seconds = cpu.seconds() / count * 1e6, time.perf_counter() - began
         connections = await conn.fetchval(fleet.CONNECTIONS)
-    ideal = count * STEP_SECONDS / (workers * slots)
+    ideal = count * STEP_SECONDS / (many * slots)
     context.say(
-        f"  {workers} workers of {slots} slots: {cost:,.0f} µs of the server a task, {connections} connections, "
+        f"  {many} {kind}s of {slots} slots: {cost:,.0f} µs of the server a task, {connections} connections, "
         f"{ideal / seconds:.2f} of the ideal rate"
     )
     return cost

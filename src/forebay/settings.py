@@ -107,8 +107,8 @@ class Settings(EmbeddingSettings, SpeechSettings, BrokerSettings):
     )
     listen_url: SecretStr | None = Field(
         default=None,
-        description="the same database without the pooler, for the one connection of a worker that uses LISTEN; unset: "
-        "the address that workers use",
+        description="the same database and account without the pooler, for the connection of each worker that uses "
+        "LISTEN, and that of the leader; unset: the address that workers use",
     )
     prepared_statements: bool = Field(
         default=True, description="set to false behind a pooler that does not support them"
@@ -385,6 +385,15 @@ class Settings(EmbeddingSettings, SpeechSettings, BrokerSettings):
     @property
     def dsn(self) -> str | None:
         return self.database_url.get_secret_value() if self.database_url else None
+
+    def session_dsn(self, dsn: str) -> str:
+        """Where workers of this database have sessions of their own: past the pooler, if there is one."""
+        return self.listen_url.get_secret_value() if self.listen_url else dsn
+
+    @property
+    def has_sessions(self) -> bool:
+        """Whether workers can have sessions of their own."""
+        return self.prepared_statements or self.listen_url is not None
 
     @property
     def is_local(self) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
 
@@ -13,12 +14,14 @@ import pytest
 import trustme
 
 from forebay.cli import doctor
+from forebay.cli._doctor_database import _connections  # pyright: ignore[reportPrivateUsage]
 from forebay.cli.doctor import (  # pyright: ignore[reportPrivateUsage]
     _egress,
     _here,
     _own_certificates,
     _sandbox,
 )
+from forebay.engine.db import checks
 from forebay.runner.availability import Available
 from forebay.services.browser import find_browser
 from forebay.services.egress import confinement
@@ -190,6 +193,20 @@ def test_too_few_connections(cli: Cli) -> None:
     assert found["connections"][0]["level"] == "WARN"
     _, found = findings(cli, FOREBAY_PROCESSES="2", FOREBAY_POOL_SIZE="3", FOREBAY_STEP_TRANSACTIONS="7")
     assert "FOREBAY_PROCESSES x 12" in found["connections"][0]["text"]
+
+
+def test_a_pooler_saves_no_connection_of_the_leader(dsn: str) -> None:
+    """With an address past it, one worker is elected; each asks which of several addresses there is the primary."""
+
+    def wanted(**settings: Any) -> int:
+        server = checks.Server("18.0", 18, 100, read_only=False, now=datetime.now(UTC))
+        text = _connections(server, Settings(processes=1, **settings), dsn).text
+        return int(text.partition("may use ")[2].partition(" ")[0])
+
+    pooled = wanted(prepared_statements=False)
+    assert wanted() == pooled + 1
+    assert wanted(prepared_statements=False, listen_url=dsn) == pooled + 1
+    assert wanted(prepared_statements=False, listen_url="postgresql://one,two/db") == pooled + 2
 
 
 def test_missing_partitions(known: Cli, dsn: str) -> None:

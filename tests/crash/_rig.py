@@ -224,6 +224,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._lose_new = self._refuse_new = False
         self._trap: re.Pattern[bytes] | None = None
+        self._query: bytes | None = None
         self._arrives = False
         self._held_after: int | None = None
         self.held = asyncio.Event()
@@ -262,6 +263,10 @@ class Proxy:
         hears of it, or before the client hears the answer."""
         self._trap = re.compile(rb"(__asyncpg_stmt_\w+?__)\0[^\0]*" + re.escape(text.encode()))
         self._arrives = arrives
+
+    def lose_at_query(self, text: str) -> None:
+        """The connection on which a query with this text is next sent, as BEGIN is, becomes half-open."""
+        self._query = text.encode()
 
     def hold_copies(self, after: int) -> None:
         """Of the rows that a COPY sends, so many bytes arrive; then `held` is set, and the rest never comes."""
@@ -310,6 +315,9 @@ class Proxy:
 
     def _springs(self, link: _Link, data: bytes) -> bool:
         """Whether these bytes are the first to be lost. A statement is prepared under a name, then executed by it."""
+        if self._query is not None and data.startswith(b"Q") and self._query in data:
+            self._query, link.lost = None, True
+            return True
         if self._trap is None:
             return False
         if link.trap is not None and link.trap in data:

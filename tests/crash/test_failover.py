@@ -16,7 +16,9 @@ from forebay.db.addresses import Address, find_addresses
 from forebay.db.pool import connected
 from forebay.errors import DatabaseUnavailable
 from forebay.settings import Settings
+from tests._pooler import PGBOUNCER, pgbouncer
 from tests._servers import discard, shared_folder
+from tests.api._poolers import answering
 from tests.crash._replication import Pair
 from tests.crash._rig import (
     EFFECTS,
@@ -119,6 +121,41 @@ async def test_a_worker_goes_on_when_a_failover_has_lost_its_registration(pair: 
             await assert_done_once(watch, {job: 5}, "weigh", "ship", effect="ship")
         finally:
             workers.end()
+
+
+@pytest.mark.skipif(PGBOUNCER is None, reason="no pgbouncer here")
+async def test_an_idle_worker_behind_a_pooler_notices_a_failover(pair: Pair, tmp_path: Path) -> None:
+    """Its connections to the pooler stay open, and their next statement finds the new primary: that the listener has
+    lost the old one is all that tells. Positions in the queue are given out again here, as after lost transactions."""
+    async with Watch(pair.dsn) as watch, Proxy(pair.first.dsn) as proxy:
+        await watch.fetch(EFFECTS)
+        with pgbouncer(proxy.dsn, _subfolder(tmp_path)) as pooler:
+            await answering(pooler)
+            workers = Workers(pooler, tmp_path)
+            behind = {"prepared_statements": "false", "listen_url": pair.dsn}
+            try:
+                await (await workers.start(**behind).started()).stop()  # the standby knows the pipelines
+                await pair.disconnect()
+                worker = await workers.start(**behind).started()
+                lost = [await submit(watch, orders, 1) for _ in range(20)]
+                await watch.done(lost)
+                proxy.lead_to(pair.second.dsn)
+                pair.kill()
+                await pair.promote()
+                assert await eventually("the jobs are lost", lambda: watch.one("select count(*) = 0 from forebay.job"))
+                job = await submit(watch, orders, 5)
+                await watch.done([job], seconds=50)
+                await eventually("the worker is registered", lambda: _events(worker, "worker_registered_again"))
+                await workers.stop_all()
+                await assert_done_once(watch, {job: 5}, "weigh", "ship", effect="ship")
+            finally:
+                workers.end()
+
+
+def _subfolder(folder: Path) -> Path:
+    made = folder / "pooler"
+    made.mkdir()
+    return made
 
 
 async def test_a_former_primary_is_not_used_again(pair: Pair) -> None:

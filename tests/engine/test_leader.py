@@ -119,6 +119,7 @@ async def test_each_worker_asks_for_a_missing_leader_now_and_then() -> None:
     assert asked == [3, 6, 7]
 
 
+@pytest.mark.direct
 async def test_an_idle_worker_sends_few_statements(
     dsn: str, idle: Pipeline[dict[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -155,6 +155,7 @@ async def test_a_source_that_has_become_shorter(conn: asyncpg.Connection[Any], d
 CHILD = """
 import asyncio, sys
 from forebay.jobs import submit_stream
+from forebay.settings import Settings
 from tests.engine._producing import pages, Page
 
 async def slowly():
@@ -166,7 +167,8 @@ async def slowly():
 async def main():
     def tell(progress):
         print(progress.rows, flush=True)
-    await submit_stream(sys.argv[1], pages, slowly(), key="s", on_progress=tell)
+    prepared = Settings().prepared_statements
+    await submit_stream(sys.argv[1], pages, slowly(), key="s", on_progress=tell, prepared_statements=prepared)
 
 asyncio.run(main())
 """
@@ -190,6 +192,7 @@ async def test_goes_on_after_kill_9(conn: asyncpg.Connection[Any], dsn: str) -> 
     assert tuple(job) == (submitted.items, submitted.items, True)
 
 
+@pytest.mark.direct  # a pooler replaces its connections, and the batches are larger
 async def test_lost_connections_cost_nothing(conn: asyncpg.Connection[Any], dsn: str) -> None:
     cuts = list(range(12))
 

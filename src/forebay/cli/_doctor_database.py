@@ -78,9 +78,10 @@ def _clock(server: checkup.Server) -> Finding:
 
 
 def _connections(server: checkup.Server, settings: Settings, dsn: str) -> Finding:
-    probe = len(find_addresses(dsn)) > 1
-    each = settings.pool_size + settings.step_transactions + 1 + settings.listen + probe
-    leader = int(settings.prepared_statements)
+    used = {find_addresses(dsn), find_addresses(settings.session_dsn(dsn))}
+    probes = sum(len(addresses) > 1 for addresses in used)
+    each = settings.pool_size + settings.step_transactions + 1 + settings.listen + probes
+    leader = int(settings.has_sessions)
     wanted = settings.processes * each + leader + settings.api_pool_size + 8
     text = f"workers (FOREBAY_PROCESSES x {each}) and API may use {wanted} of {server.connections}"
     if wanted < server.connections:
@@ -93,8 +94,7 @@ async def _listen(dsn: str, settings: Settings) -> Finding:
     if not settings.listen:
         return Finding("OK", "wake-ups", f"off; workers poll every {show.duration(settings.poll_s)}")
     try:
-        listens_at = settings.listen_url.get_secret_value() if settings.listen_url else dsn
-        hears = await checkup.receives_notifications(listens_at, dsn)
+        hears = await checkup.receives_notifications(settings.session_dsn(dsn), dsn)
     except ForebayError as error:
         return Finding("WARN", "wake-ups", f"LISTEN failed: {error}", "FOREBAY_LISTEN=false forebay worker")
     if hears:

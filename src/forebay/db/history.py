@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import asyncpg
@@ -31,12 +32,23 @@ class History(NamedTuple):
 
 
 async def read_history(conn: Connection, timeout: float) -> History | None:
-    """The history that the server writes; None for a standby, and where the server does not tell."""
+    """The history that the server writes; None for a standby, and where the server does not tell.
+
+    A connection without an answer within `timeout` is closed: that of a statement would not bound BEGIN and ROLLBACK.
+    """
+    timer = asyncio.get_running_loop().call_later(timeout, conn.terminate)
+    try:
+        return await _read_history(conn)
+    finally:
+        timer.cancel()
+
+
+async def _read_history(conn: Connection) -> History | None:
     if conn.get_server_version().major < _OLDEST:  # whoever connects says that it is too old
         return None
     try:
         async with conn.transaction(readonly=True):  # a pooler might send two halves of a statement to two sessions
-            row = await conn.fetchrow(load("server_history"), timeout=timeout)
+            row = await conn.fetchrow(load("server_history"))
     except (asyncpg.FeatureNotSupportedError, asyncpg.InsufficientPrivilegeError, asyncpg.UndefinedFunctionError):
         return None  # not all managed services have these functions
     if row is None or row["timeline"] is None:

@@ -52,10 +52,21 @@ class _Server(NamedTuple):
     address: Address | None  # None: the only one
     history: History | None
 
+    def continued(self, before: _Server | None) -> _Server:
+        """With the history that was known of its address, if it tells none: it is perhaps a standby that will have the
+        next one."""
+        if self.history is not None or before is None or self.address != before.address:
+            return self
+        return self._replace(history=before.history)
+
     def is_same(self, other: _Server) -> bool:
         if self.history is not None and other.history is not None:
             return self.history == other.history
         return self.address == other.address
+
+    def is_surely(self, other: _Server) -> bool:
+        """Whether it is the same also if one of them is a standby, whose history is not known."""
+        return self.history == other.history and self.is_same(other)
 
 
 class _Servers:
@@ -113,21 +124,27 @@ class _Servers:
             is_former = before and server.history and server.history.is_before(before.history)
             if is_former and now - self._seen < _TRUSTED_FOR:
                 raise _FormerPrimaryError(f"{server.address or 'the server'} was the primary before another one")
-            self._primary, self._seen = server, now
+            self._primary = server.continued(before)
+            if self._primary == server:
+                self._seen = now
             self._open[conn] = server, asyncio.get_running_loop()
-            stale = [(each, loop) for each, (its, loop) in self._open.items() if not its.is_same(server)]
-        if before is not None and not before.is_same(server):
-            log.warning("database_failed_over", **_described(before, server), closed=len(stale))
-            for tell in tuple(self.on_failover):
-                tell()
+            _servers_by_conn[conn] = self
+            if before is None or before.is_same(self._primary):
+                return
+            stale = [(each, loop) for each, (its, loop) in self._open.items() if not its.is_surely(server)]
+        log.warning("database_failed_over", **_described(before, server), closed=len(stale))
+        for tell in tuple(self.on_failover):
+            tell()
         for each, loop in stale:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(each.terminate)
 
-    def note_answer(self) -> None:
-        """Record that the primary has answered."""
+    def note_answer(self, conn: Connection) -> None:
+        """Record that this connection was answered: if it leads to the primary, that is still there."""
         with self._lock:
-            self._seen = time.monotonic()
+            entry = self._open.get(conn)
+            if entry is not None and self._primary is not None and entry[0].is_surely(self._primary):
+                self._seen = time.monotonic()
 
     # -- probing --------------------------------------------------------------------------------------------------
 
@@ -168,7 +185,7 @@ class _Probe:
             if self.conn is None or self.conn.is_closed():
                 self.conn = await self._servers.connect(self._dsn, 3 * _PROBE_TIMEOUT, self._options)
             await self.conn.fetchval("select 1", timeout=_PROBE_TIMEOUT)
-            self._servers.note_answer()
+            self._servers.note_answer(self.conn)
         except _FAILED as error:
             log.warning("database_probe_failed", error=one_line(error))
             self.close()
@@ -189,6 +206,7 @@ def _described(before: _Server, now: _Server) -> dict[str, str]:
 
 
 _all: dict[tuple[tuple[Address, ...], str], _Servers] = {}
+_servers_by_conn: weakref.WeakKeyDictionary[Connection, _Servers] = weakref.WeakKeyDictionary()
 
 
 def _servers_of(dsn: str) -> _Servers:
@@ -205,6 +223,17 @@ def watch_failover(dsn: str, tell: Callable[[], None]) -> Callable[[], None]:
     servers = _servers_of(dsn)
     servers.on_failover.add(tell)
     return lambda: servers.on_failover.discard(tell)
+
+
+def note_answer(conn: Connection) -> None:
+    """Record that the server has answered on this connection, which has a session of its own: while the primary does,
+    a former one is not used.
+
+    A pooler in transaction mode answers for one server now, and perhaps for another one later.
+    """
+    servers = _servers_by_conn.get(conn)
+    if servers is not None:
+        servers.note_answer(conn)
 
 
 async def connect_to_primary(dsn: str, *, timeout: float = 60, **options: Any) -> Connection:

@@ -72,7 +72,7 @@ class MeasuredPool(_Pool):
             connection_class=KeepaliveConnection,
             record_class=asyncpg.Record,
             init=self._begin,
-            **pool_options(size, timeout),
+            **pool_options(size, timeout, prepared=prepared),
             **options,
         )
 

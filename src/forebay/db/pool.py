@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import asyncpg
 
-from forebay.db.hosts import connect_to_primary
+from forebay.db.hosts import connect_to_primary, note_answer
 from forebay.db.tcp import KeepaliveConnection
 from forebay.errors import DatabaseUnavailable, ForebayError, InvalidField, SchemaError, from_sqlstate, one_line
 from forebay.waits import Backoff
@@ -74,7 +74,7 @@ async def open_pool(
             dsn,
             init=partial(set_transaction_timeout, timeout=timeout) if prepared else None,
             connection_class=KeepaliveConnection,
-            **pool_options(size, timeout),
+            **pool_options(size, timeout, prepared=prepared),
             **connection_options(name, timeout, prepared=prepared),
         )
         if at_once:
@@ -84,14 +84,14 @@ async def open_pool(
     return pool
 
 
-def pool_options(size: int, timeout: float) -> dict[str, Any]:
+def pool_options(size: int, timeout: float, *, prepared: bool) -> dict[str, Any]:
     """The options of all our pools."""
     return {
         "min_size": 0,
         "max_size": size,
         "max_inactive_connection_lifetime": 300,
         "connect": connect_to_primary,
-        "reset": _skip_reset,
+        "reset": _note_answer if prepared else _skip_reset,
         "command_timeout": timeout,
         "timeout": min(timeout, 10),
     }
@@ -137,6 +137,11 @@ async def _skip_reset(_conn: object) -> None:
 
     The statements of steps use the same sessions, so they must not change them either.
     """
+
+
+async def _note_answer(conn: asyncpg.Connection[asyncpg.Record]) -> None:
+    """The same; what a connection was used for has been answered."""
+    note_answer(conn)
 
 
 async def connect(

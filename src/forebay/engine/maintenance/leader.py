@@ -29,10 +29,10 @@ class Leader:
     no election without an address past it."""
 
     def __init__(self, dsn: str, pool: Pool, settings: Settings) -> None:
-        self._dsn = settings.listen_url.get_secret_value() if settings.listen_url else dsn
+        self._dsn = settings.session_dsn(dsn)
         self._pool = pool
         self._timeout = settings.command_timeout_s
-        self.elects = settings.prepared_statements or settings.listen_url is not None
+        self.elects = settings.has_sessions
         self._conn: asyncpg.Connection[asyncpg.Record] | None = None
         self._use = asyncio.Lock()  # a connection runs one statement at a time
 

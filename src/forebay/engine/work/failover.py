@@ -18,7 +18,7 @@ from forebay.errors import one_line
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from forebay.db.pool import Pool
@@ -35,7 +35,7 @@ class Failover:
 
     def __init__(
         self,
-        dsn: str,
+        dsns: Collection[str],
         pool: Pool,
         clock: Clock,
         claimer: Claimer,
@@ -43,7 +43,9 @@ class Failover:
         registered: Registration,
         pipelines: Sequence[Pipeline[Any]],
     ) -> None:
-        self._dsn, self._pool, self._clock, self._claimer = dsn, pool, clock, claimer
+        """`dsns`: the addresses that tell. Behind a pooler in transaction mode, open connections tell nothing: the
+        address past it does."""
+        self._dsns, self._pool, self._clock, self._claimer = dsns, pool, clock, claimer
         self._registered, self._pipelines = registered, pipelines
         self._changed = asyncio.Event()
 
@@ -57,7 +59,7 @@ class Failover:
         def tell() -> None:
             loop.call_soon_threadsafe(self._changed.set)
 
-        end = watch_failover(self._dsn, tell)
+        ends = [watch_failover(dsn, tell) for dsn in self._dsns]
         try:
             while True:
                 await self._changed.wait()
@@ -67,7 +69,8 @@ class Failover:
                 self._claimer.rewind()  # a claim may have been on its way
                 log.info("worker_registered_again", worker=self._registered.worker_id)
         finally:
-            end()
+            for end in ends:
+                end()
 
     async def _register(self) -> None:
         async with self._pool.acquire() as conn:

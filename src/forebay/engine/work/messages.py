@@ -47,7 +47,7 @@ class Messages:
 def make_listener(dsn: str, settings: Settings, messages: Callable[[], Messages]) -> Listener:
     """The listener of one worker, whose messages are handled by `messages()`."""
     return Listener(
-        settings.listen_url.get_secret_value() if settings.listen_url else dsn,
+        settings.session_dsn(dsn),
         lambda payload: messages().on_message(payload),
         lambda: messages().on_listening(),
         prepared=settings.prepared_statements,

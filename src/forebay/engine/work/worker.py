@@ -194,7 +194,12 @@ class Worker:
         self.clock.follow(registered.at)
         self._assemble(registered.versions)
         self._failover = Failover(
-            self._dsn, self._pool, self.clock, self._claimer, registered=registered, pipelines=self._pipelines
+            {self._dsn, self.settings.session_dsn(self._dsn)},
+            self._pool,
+            self.clock,
+            self._claimer,
+            registered=registered,
+            pipelines=self._pipelines,
         )
         try:
             await self._sweeper.make_partitions()
