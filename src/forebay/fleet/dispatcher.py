@@ -22,6 +22,7 @@ from forebay.fleet.offerable import why_not_offered
 from forebay.fleet.offering import OfferingRuntime
 from forebay.fleet.offers import Offers
 from forebay.fleet.port import Beat, BrokerUnavailable, TaskInput
+from forebay.fleet.progress import checked_progress
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -91,45 +92,47 @@ class Dispatcher(Worker):
     async def _read_reports(self) -> None:
         async for reports in self._port.reports():
             for report in reports:
-                if not self._offers.note_report(report):
-                    await self._isolated(self._settle_other(report))
+                await self._isolated("report", report.runner, self._note_report(report))
 
-    async def _settle_other(self, report: Report) -> None:
-        if report.dispatcher != self._offers.name:
+    async def _note_report(self, report: Report) -> None:
+        if not self._offers.note_report(report) and report.dispatcher != self._offers.name:
             await self._adoption.settle(report)
 
     async def _read_beats(self) -> None:
         async for beat in self._port.beats():
-            if beat.sender == self._offers.name:
-                continue
-            self._members.note(beat)
-            for held in beat.held:
-                if held.dispatcher == self._offers.name:
-                    self._offers.note_held(beat.sender, held)
-            others = [held for held in beat.held if self._members.is_dead(held.dispatcher)]
-            if others := [held for held in others if held.dispatcher != self._offers.name]:
-                await self._isolated(self._adoption.note_held(others))
-            await self._write_progress(beat)
-            if beat.slots is not None or beat.is_last:
-                self._set_credits()
+            if beat.sender != self._offers.name:
+                await self._isolated("beat", beat.sender, self._note_beat(beat))
 
-    async def _isolated(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something for another dispatcher, which a lease protects: if it fails, the lease runs out."""
+    async def _note_beat(self, beat: Beat) -> None:
+        self._members.note(beat)
+        for held in beat.held:
+            if held.dispatcher == self._offers.name:
+                self._offers.note_held(beat.sender, held)
+        if beat.slots is not None or beat.is_last:
+            self._set_credits()
+        await self._write_progress(beat)
+        others = [held for held in beat.held if self._members.is_dead(held.dispatcher)]
+        if others := [held for held in others if held.dispatcher != self._offers.name]:
+            await self._adoption.note_held(others)
+
+    async def _isolated(self, kind: str, sender: str, work: Coroutine[Any, Any, None]) -> None:
+        """Handle one message. If that fails, the next one is read: leases protect what this one was about."""
         try:
             await work
         except (*UNAVAILABLE, *CONFLICT, DatabaseUnavailable, BrokerUnavailable) as error:
-            log.warning("adoption_failed", error=one_line(error))
+            log.warning("message_not_handled", kind=kind, sender=sender, error=one_line(error))
+        except Exception as error:
+            log.exception("message_not_handled", kind=kind, sender=sender, error=one_line(error))
 
     async def _write_progress(self, beat: Beat) -> None:
         notes = [(held.tokens[0], held.progress) for held in beat.held if held.progress]
         known = {task.token: task.n for out in self._offers.open.values() for task in out.offer.tasks} if notes else {}
-        mine = [(token, known[token], to_json(_clean(note)).decode()) for token, note in notes if token in known]
+        mine = [
+            (token, known[token], to_json(checked_progress(note)).decode()) for token, note in notes if token in known
+        ]
         if mine:
             tokens, ns, texts = zip(*mine, strict=True)
-            await self._isolated(self._report_progress(tokens, ns, texts))
-
-    async def _report_progress(self, tokens: Any, ns: Any, texts: Any) -> None:
-        await tasks.report_progress(self._pool, tokens, ns, texts, self.clock.stamp())
+            await tasks.report_progress(self._pool, tokens, ns, texts, self.clock.stamp())
 
     async def _read_input(self, request: InputRequest) -> TaskInput | None:
         out = self._offers.open.get(request.offer)
@@ -194,11 +197,3 @@ class Dispatcher(Worker):
             for token in gone:
                 del self._expiring[token]
             self._leases.note_renewal(gone, {})
-
-
-def _clean(note: Any) -> dict[str, Any]:
-    """The known fields of a progress that a runner reports."""
-    fields = {"step": str, "note": str, "endsAt": str}
-    numbers = ("fraction", "bytesDone", "bytesTotal", "bytesPerSecond")
-    texts = {name: note[name][:200] for name in fields if isinstance(note.get(name), str)}
-    return texts | {name: note[name] for name in numbers if isinstance(note.get(name), int | float)}

@@ -125,18 +125,19 @@ class JetStreamDispatcher:
                 if not messages and pull.is_missing:
                     await self._create()
                     await self._add_consumer("report", dispatcher)
+                for message in messages:
+                    await self._pass_on(message)
             except BrokerUnavailable as error:
                 log.debug("reports_not_read", error=one_line(error))
                 await asyncio.sleep(0.5)
-                continue
             except Exception as error:
                 log.warning("reports_not_read", error=one_line(error))
                 await asyncio.sleep(0.5)
-                continue
-            for message in messages:
-                data = self._parts.join(message.data, message.headers)
-                if data is not None and (reports := _decoded(Report, data)):
-                    await self._reports.put(reports)
+
+    async def _pass_on(self, message: Msg) -> None:
+        data = self._parts.join(message.data, message.headers)
+        if data is not None and (reports := _decoded(Report, data)):
+            await self._reports.put(reports)
 
     async def reports(self) -> AsyncIterator[Sequence[Report]]:
         while True:
