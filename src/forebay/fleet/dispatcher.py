@@ -21,7 +21,7 @@ from forebay.fleet.credits import FleetMembers, StepCredits
 from forebay.fleet.offerable import why_not_offered
 from forebay.fleet.offering import OfferingRuntime
 from forebay.fleet.offers import Offers
-from forebay.fleet.port import Beat, BrokerUnavailable, TaskInput
+from forebay.fleet.port import Beat, BrokerUnavailable, InputUnavailable, TaskInput
 from forebay.fleet.progress import checked_progress
 from forebay.log import get_logger
 
@@ -135,6 +135,7 @@ class Dispatcher(Worker):
             await tasks.report_progress(self._pool, tokens, ns, texts, self.clock.stamp())
 
     async def _read_input(self, request: InputRequest) -> TaskInput | None:
+        """Raises: InputUnavailable."""
         out = self._offers.open.get(request.offer)
         for task in () if out is None else out.offer.tasks:
             if (task.token, task.n) == (request.token, request.n):
@@ -142,6 +143,8 @@ class Dispatcher(Worker):
                     return TaskInput(*await tasks.read_task(self._pool, task.job_id, task.n))
                 except NotFoundError:
                     return None
+                except (*UNAVAILABLE, *CONFLICT, DatabaseUnavailable) as error:
+                    raise InputUnavailable(one_line(error)) from error
         return None
 
     # -- periodic tasks --------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ An adapter promises:
     the dispatcher reads them, or one that has called `adopt` with its id.
 5.  Beats go to all dispatchers that are connected, tells to one runner. Both may be lost, and are not kept for anybody
     who is not connected. A beat has left this process when `beat` returns.
-6.  `input` asks the dispatcher of an offer, which answers with its handler; inputs are of any size.
+6.  `input` asks the dispatcher of an offer, which answers with its handler; inputs are of any size. A request that the
+    handler cannot answer now (InputUnavailable) is not answered: `input` raises BrokerUnavailable after a while.
 7.  A bundle has at most `BUNDLE_BYTES`, a report at most `REPORT_BYTES` as JSON. An adapter whose broker takes smaller
     messages divides them.
 8.  A method that cannot reach the broker raises BrokerUnavailable; the adapter reconnects in the background, forever,
@@ -68,6 +69,10 @@ class BrokerUnavailable(Exception):
 
 class InputGone(Exception):
     """The dispatcher does not offer this task any more."""
+
+
+class InputUnavailable(Exception):
+    """The dispatcher cannot read the input now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +172,8 @@ class DispatcherPort(Protocol):
     """The broker as dispatchers see it."""
 
     async def open(self, dispatcher: str, steps: Sequence[str], inputs: InputHandler) -> None:
-        """Connect, and be ready for the offers of these steps. `inputs` answers requests; None: no such offer."""
+        """Connect, and be ready for the offers of these steps. `inputs` answers requests; None: no such offer; it may
+        raise InputUnavailable."""
         ...
 
     async def offer(self, step: str, bundle: Sequence[Offer]) -> None: ...

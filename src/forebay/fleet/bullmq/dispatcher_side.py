@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forebay.errors import one_line
 from forebay.fleet import wire
 from forebay.fleet.bullmq.connection import reaching
 from forebay.fleet.bullmq.links import Link, read
-from forebay.fleet.port import Beat, BrokerUnavailable, InputRequest, Report
+from forebay.fleet.port import Beat, BrokerUnavailable, InputRequest, InputUnavailable, Report
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class BullMQDispatcher:
         self._offers = {step: self._link.sending("offers", step) for step in steps}
         self._beats = await self._link.subscribe("beats")
         requests = await self._link.subscribe("inputs", dispatcher)
-        self._link.start(self._answer(requests, inputs))
+        self._link.start(partial(self._answer, requests, inputs))
         await self.adopt(dispatcher)
 
     async def offer(self, step: str, bundle: Sequence[Offer]) -> None:
@@ -67,7 +68,7 @@ class BullMQDispatcher:
     async def adopt(self, dispatcher: str) -> None:
         if dispatcher not in self._adopted:
             self._adopted.add(dispatcher)
-            self._link.start(self._read_reports(dispatcher))
+            self._link.start(partial(self._read_reports, dispatcher))
 
     async def close(self) -> None:
         await self._link.close()
@@ -90,10 +91,10 @@ class BullMQDispatcher:
             message = await requests.next()
             reply, _, request = message.partition(b" ")
             for each in read(InputRequest, request):
-                found = await inputs(each)
                 try:
+                    found = await inputs(each)
                     await self._reply(reply.decode(), wire.encode(found) if found else b"")
-                except BrokerUnavailable as error:  # the runner asks again
+                except (BrokerUnavailable, InputUnavailable) as error:  # the runner hands the task back
                     log.warning("input_not_sent", error=one_line(error))
 
     async def _reply(self, key: str, content: bytes) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from forebay.errors import one_line
 from forebay.fleet import wire
 from forebay.fleet.bullmq.channels import Subscription
 from forebay.fleet.bullmq.connection import Address, connect, queue_of, reaching
 from forebay.fleet.bullmq.queues import SendingQueue, TakenQueue
 from forebay.log import get_logger
+from forebay.waits import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from typing import Any
 
 log = get_logger("bullmq")
@@ -34,10 +37,9 @@ class Link:
         with reaching():
             await self.redis.ping()
 
-    def start(self, loop: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(loop)
-        task.add_done_callback(_note_end)
-        self._loops.append(task)
+    def start(self, loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a loop until the link is closed."""
+        self._loops.append(asyncio.create_task(_supervised(loop)))
 
     def sending(self, kind: str, name: str, *, kept_s: float | None = None) -> SendingQueue:
         """`kept_s`: the queue is deleted if nothing is added for so long."""
@@ -49,7 +51,7 @@ class Link:
     async def subscribe(self, kind: str, name: str = "") -> Subscription:
         """A subscription that receives from now on."""
         subscription, listening = Subscription(self.redis, self.address.channel(kind, name)), asyncio.Event()
-        self.start(subscription.run(listening))
+        self.start(partial(subscription.run, listening))
         await listening.wait()
         return subscription
 
@@ -68,10 +70,16 @@ class Link:
         await self.redis.aclose()
 
 
-def _note_end(loop: asyncio.Task[None]) -> None:
-    """Loops end when they are cancelled, or by a defect, which must be seen."""
-    if not loop.cancelled() and (error := loop.exception()):
-        log.error("broker_loop_failed", exc_info=error)
+async def _supervised(loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Loops end when they are cancelled. After anything else, such as a message that the client cannot read, they begin
+    again."""
+    backoff = Backoff(0.1, 1)
+    while True:
+        try:
+            await loop()
+        except Exception as error:
+            log.exception("broker_loop_failed", error=one_line(error), pause=backoff.grow())
+            await asyncio.sleep(backoff.pause)
 
 
 def read(kind: type[M], message: object) -> Sequence[M]:

@@ -17,7 +17,15 @@ from forebay.fleet import wire
 from forebay.fleet.jetstream.connection import TIMEOUT_S, Address, connect, encoded, translating_errors
 from forebay.fleet.jetstream.parts import Parts
 from forebay.fleet.jetstream.pulls import Pull
-from forebay.fleet.port import OFFER_SECONDS, REPORT_SECONDS, Beat, BrokerUnavailable, InputRequest, Report
+from forebay.fleet.port import (
+    OFFER_SECONDS,
+    REPORT_SECONDS,
+    Beat,
+    BrokerUnavailable,
+    InputRequest,
+    InputUnavailable,
+    Report,
+)
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -161,12 +169,16 @@ class JetStreamDispatcher:
             await self._nc.publish(self._address.subject("tell", runner), wire.encode(drop))
 
     async def _on_input(self, msg: Msg) -> None:
-        """Answer with all parts of an input; nothing if it is not offered."""
+        """Answer with all parts of an input; with nothing if it is not offered."""
         for request in _decoded(InputRequest, msg.data):
-            found = await self._inputs(request)
-            data = b"" if found is None else wire.encode(found)
-            for part, headers in self._parts.divide(data):
-                await self._nc.publish(msg.reply, part, headers=headers)
+            try:
+                found = await self._inputs(request)
+                data = b"" if found is None else wire.encode(found)
+                async with translating_errors():
+                    for part, headers in self._parts.divide(data):
+                        await self._nc.publish(msg.reply, part, headers=headers)
+            except (BrokerUnavailable, InputUnavailable) as error:  # the runner hands the task back
+                log.warning("input_not_sent", error=one_line(error))
 
     async def close(self) -> None:
         for task in self._adopted.values():
