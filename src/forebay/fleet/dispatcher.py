@@ -19,7 +19,7 @@ from forebay.errors import DatabaseUnavailable, NotFoundError, one_line
 from forebay.fleet.adoption import Adoption
 from forebay.fleet.credits import FleetMembers, StepCredits
 from forebay.fleet.offerable import why_not_offered
-from forebay.fleet.offering import OfferingRuntime
+from forebay.fleet.offering import OfferingExecutor, OfferingRuntime
 from forebay.fleet.offers import Offers
 from forebay.fleet.port import Beat, BrokerUnavailable, InputUnavailable, TaskInput
 from forebay.fleet.progress import checked_progress
@@ -45,8 +45,10 @@ class Dispatcher(Worker):
         self._offers = Offers(port, self._pipelines, self.clock)
         self._make_runtime = partial(OfferingRuntime, offers=self._offers)
         self._beat_s = min(1.0, self.settings.lease_floor_s / 8)
-        self._silent_s = self.settings.lease_floor_s
-        self._members = FleetMembers(max(3 * self._beat_s, self._silent_s / 2))
+        self._lost_s = self.settings.lease_floor_s
+        # Shorter than a lease lasts: those of a dispatcher that has died must not expire before they are taken over.
+        self._silent_s = max(3 * self._beat_s, self._lost_s / 2)
+        self._members = FleetMembers(self._silent_s)
         self._expiring: dict[int, Lease] = {}  # leases that were told to expire, and are still there
 
     def _steps(self) -> list[Step[Any, Any]]:
@@ -54,7 +56,9 @@ class Dispatcher(Worker):
 
     def _assemble(self, versions: dict[str, RegisteredVersion]) -> None:
         super()._assemble(versions)
-        self._offers.name = f"{self.worker_id}-{secrets.token_hex(4)}"
+        self._offers.name = self._members.name = name = f"{self.worker_id}-{secrets.token_hex(4)}"
+        self._members.steps = frozenset(executor.step.label for executor in self._executors.values())
+        self._status.about = {"dispatcher": name}  # so that others know it
         self._claimer.claim_with(fleet_leases.claim_apart)
         self._adoption = Adoption(
             self._pool,
@@ -66,8 +70,13 @@ class Dispatcher(Worker):
             names=StepNames(self._pool, [v.id for v in versions.values()], 2 * self.settings.command_timeout_s),
             pipelines=self._pipelines,
             report=self._reports.add,
+            drop=self._offers.drop,
+            lost_s=self._lost_s,
             silent_s=self._silent_s,
         )
+        for step_id, executor in self._executors.items():
+            assert isinstance(executor, OfferingExecutor)  # noqa: S101 - made by OfferingRuntime
+            executor.drop_adopted = partial(self._adoption.drop, step_id)
 
     async def _work(self) -> None:
         labels = [executor.step.label for executor in self._executors.values()]
@@ -84,7 +93,7 @@ class Dispatcher(Worker):
             ("reports", self._read_reports()),
             ("beats", self._read_beats()),
             ("beat", every(self._beat_s, "beat", self._beat)),
-            ("watch", every(self._silent_s / 4, "watch", self._watch)),
+            ("watch", every(self._lost_s / 4, "watch", self._watch)),
         ]
 
     # -- from the broker -------------------------------------------------------------------------------------------
@@ -95,12 +104,14 @@ class Dispatcher(Worker):
                 await self._isolated("report", report.runner, self._note_report(report))
 
     async def _note_report(self, report: Report) -> None:
-        if not self._offers.note_report(report) and report.dispatcher != self._offers.name:
+        if not self._offers.note_report(report):
             await self._adoption.settle(report)
 
     async def _read_beats(self) -> None:
         async for beat in self._port.beats():
-            if beat.sender != self._offers.name:
+            if beat.sender == self._offers.name:
+                self._members.note(beat)
+            else:
                 await self._isolated("beat", beat.sender, self._note_beat(beat))
 
     async def _note_beat(self, beat: Beat) -> None:
@@ -111,9 +122,11 @@ class Dispatcher(Worker):
         if beat.slots is not None or beat.is_last:
             self._set_credits()
         await self._write_progress(beat)
-        others = [held for held in beat.held if self._members.is_dead(held.dispatcher)]
-        if others := [held for held in others if held.dispatcher != self._offers.name]:
-            await self._adoption.note_held(others)
+        if beat.is_dispatcher and beat.sender in self._adoption.dispatchers and not beat.is_last:
+            await self._adoption.release([beat.sender])
+        silent = [held for held in beat.held if self._members.is_silent(held.dispatcher)]
+        if silent and self._members.is_first():
+            await self._adoption.note_held(beat.sender, silent)
 
     async def _isolated(self, kind: str, sender: str, work: Coroutine[Any, Any, None]) -> None:
         """Handle one message. If that fails, the next one is read: leases protect what this one was about."""
@@ -126,7 +139,10 @@ class Dispatcher(Worker):
 
     async def _write_progress(self, beat: Beat) -> None:
         notes = [(held.tokens[0], held.progress) for held in beat.held if held.progress]
-        known = {task.token: task.n for out in self._offers.open.values() for task in out.offer.tasks} if notes else {}
+        if not notes:
+            return
+        known = {task.token: task.n for out in self._offers.open.values() for task in out.offer.tasks}
+        known |= self._adoption.places()
         mine = [
             (token, known[token], to_json(checked_progress(note)).decode()) for token, note in notes if token in known
         ]
@@ -166,13 +182,14 @@ class Dispatcher(Worker):
         self._members.forget_silent()
         self._set_credits()
         try:
-            await self._port.beat(Beat(self._offers.name, is_dispatcher=True))
+            slots = dict.fromkeys(self._members.steps, 0)
+            await self._port.beat(Beat(self._offers.name, is_dispatcher=True, slots=slots))
         except BrokerUnavailable as error:
             log.debug("beat_not_sent", error=str(error))
 
     async def _watch(self) -> None:
         """Find offers that no runner has any longer."""
-        before = time.monotonic() - self._silent_s
+        before = time.monotonic() - self._lost_s
         lost: dict[int, Lease] = {}
         for out in list(self._offers.open.values()):
             if out.is_lost or out.seen >= before:
@@ -186,6 +203,9 @@ class Dispatcher(Worker):
                 lost |= {attempt.lease.token: attempt.lease for attempt in out.attempts}
         lost |= {lease.token: lease for lease in self._adoption.take_silent()}
         await self._expire(lost)
+        await self._adoption.release_unused()
+        if not self._members.is_first():
+            await self._adoption.release(list(self._adoption.dispatchers))
 
     async def _expire(self, lost: dict[int, Lease]) -> None:
         """Let leases expire, so that the loss counts. Their attempts end when the sweep has returned the tasks."""

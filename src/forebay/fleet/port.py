@@ -13,7 +13,7 @@ An adapter promises:
     seconds at the latest. The broker gives the bundles of a step out in the order in which they were offered. What is
     under way to a runner that stops may be lost.
 4.  An address of reports is a dispatcher, by its id. Reports wait in the broker, at least for `REPORT_SECONDS`, until
-    the dispatcher reads them, or one that has called `adopt` with its id.
+    the dispatcher reads them, or one that has called `adopt` with its id, until it calls `release`.
 5.  Beats go to all dispatchers that are connected, tells to one runner. Both may be lost, and are not kept for anybody
     who is not connected. A beat has left this process when `beat` returns.
 6.  `input` asks the dispatcher of an offer, which answers with its handler; inputs are of any size. A request that the
@@ -132,7 +132,8 @@ class HeldOffer:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A sign of life: of a runner, with the slots of its steps and all offers that it has; or of a dispatcher."""
+    """A sign of life: of a runner, with the slots of its steps and all offers that it has; or of a dispatcher, with its
+    steps."""
 
     sender: Name
     is_dispatcher: bool = False
@@ -184,6 +185,10 @@ class DispatcherPort(Protocol):
 
     async def adopt(self, dispatcher: str) -> None:
         """From now on, `reports` returns the reports for this dispatcher, too, which is dead."""
+        ...
+
+    async def release(self, dispatcher: str) -> None:
+        """From soon on, `reports` does not return the reports for an adopted dispatcher any more."""
         ...
 
     async def close(self) -> None: ...

@@ -61,6 +61,7 @@ class StatusReports:
         self._resources = resources
         self._parking = parking
         self._peers = peers
+        self.about: Mapping[str, Any] = {}  # what else describes this worker
         self._written_at = 0.0  # monotonic
         self._settled = 0  # attempts at that time
 
@@ -92,6 +93,7 @@ class StatusReports:
         executors = self._executors.values()
         waits = {e.step.label: round(self._claimer.longest_wait(e.step_id), 3) for e in executors}
         return describe_steps(executors) | {
+            **self.about,
             "settled": self._settler.settled,
             "leases": len(self._leases),
             "pid": os.getpid(),

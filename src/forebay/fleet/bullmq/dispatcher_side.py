@@ -35,7 +35,7 @@ class BullMQDispatcher:
         self._link = Link(url)
         self._offers: dict[str, SendingQueue] = {}
         self._reports: asyncio.Queue[Sequence[Report]] = asyncio.Queue(_REPORTS_AT_ONCE)
-        self._adopted: set[str] = set()
+        self._readers: dict[str, asyncio.Event] = {}  # by dispatcher; set when its reports are not read any more
         self._beats: Subscription | None = None
 
     async def open(self, dispatcher: str, steps: Sequence[str], inputs: InputHandler) -> None:
@@ -66,16 +66,20 @@ class BullMQDispatcher:
         await self._link.publish(wire.encode(drop), "tells", runner)
 
     async def adopt(self, dispatcher: str) -> None:
-        if dispatcher not in self._adopted:
-            self._adopted.add(dispatcher)
-            self._link.start(partial(self._read_reports, dispatcher))
+        if dispatcher not in self._readers:
+            self._readers[dispatcher] = released = asyncio.Event()
+            self._link.start(partial(self._read_reports, dispatcher, released))
+
+    async def release(self, dispatcher: str) -> None:
+        if (released := self._readers.pop(dispatcher, None)) is not None:
+            released.set()
 
     async def close(self) -> None:
         await self._link.close()
 
-    async def _read_reports(self, dispatcher: str) -> None:
+    async def _read_reports(self, dispatcher: str, released: asyncio.Event) -> None:
         queue = self._link.taking("reports", dispatcher)
-        while True:
+        while not released.is_set():
             try:
                 taken = await queue.take(_REPORTS_AT_ONCE)
             except BrokerUnavailable as error:

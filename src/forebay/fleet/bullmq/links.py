@@ -30,7 +30,7 @@ class Link:
         """Raises: DefinitionError if the address is not one of Redis."""
         self.address = Address.parse(url)
         self.redis = connect(self.address)
-        self._loops: list[asyncio.Task[None]] = []
+        self._loops: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Raises: BrokerUnavailable."""
@@ -38,8 +38,10 @@ class Link:
             await self.redis.ping()
 
     def start(self, loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run a loop until the link is closed."""
-        self._loops.append(asyncio.create_task(_supervised(loop)))
+        """Run a loop until it returns or the link is closed."""
+        task = asyncio.create_task(_supervised(loop))
+        self._loops.add(task)
+        task.add_done_callback(self._loops.discard)
 
     def sending(self, kind: str, name: str, *, kept_s: float | None = None) -> SendingQueue:
         """`kept_s`: the queue is deleted if nothing is added for so long."""
@@ -61,7 +63,7 @@ class Link:
             return int(await self.redis.publish(self.address.channel(kind, name), message))
 
     async def close(self) -> None:
-        running = {loop for loop in self._loops if not loop.done()}
+        running = set(self._loops)
         while running:
             for loop in running:
                 loop.cancel()
@@ -71,12 +73,11 @@ class Link:
 
 
 async def _supervised(loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Loops end when they are cancelled. After anything else, such as a message that the client cannot read, they begin
-    again."""
+    """After an unexpected error, such as a message that the client cannot read, a loop begins again."""
     backoff = Backoff(0.1, 1)
     while True:
         try:
-            await loop()
+            return await loop()
         except Exception as error:
             log.exception("broker_loop_failed", error=one_line(error), pause=backoff.grow())
             await asyncio.sleep(backoff.pause)

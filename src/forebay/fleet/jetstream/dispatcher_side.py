@@ -49,7 +49,7 @@ class JetStreamDispatcher:
         self._steps: Sequence[str] = ()
         self._reports: asyncio.Queue[Sequence[Report]] = asyncio.Queue(1000)
         self._beats: asyncio.Queue[Beat] = asyncio.Queue(10_000)
-        self._adopted: dict[str, asyncio.Task[None]] = {}
+        self._readers: dict[str, tuple[Pull, asyncio.Task[None]]] = {}  # by dispatcher
 
     async def open(self, dispatcher: str, steps: Sequence[str], inputs: InputHandler) -> None:
         self._dispatcher, self._steps, self._inputs = dispatcher, steps, inputs
@@ -118,16 +118,22 @@ class JetStreamDispatcher:
                 await self._js.publish(subject, data, timeout=TIMEOUT_S)
 
     async def adopt(self, dispatcher: str) -> None:
-        if dispatcher in self._adopted:
+        if dispatcher in self._readers:
             return
         async with translating_errors():
             await self._add_consumer("report", dispatcher)
         pull = Pull(self._nc, self._address.stream("report"), encoded(dispatcher))
         await pull.start()
-        self._adopted[dispatcher] = asyncio.create_task(self._read(dispatcher, pull), name=f"reports {dispatcher}")
+        reader = asyncio.create_task(self._read(dispatcher, pull), name=f"reports {dispatcher}")
+        self._readers[dispatcher] = pull, reader
+
+    async def release(self, dispatcher: str) -> None:
+        if (reader := self._readers.pop(dispatcher, None)) is not None:
+            pull, _ = reader
+            await pull.stop()
 
     async def _read(self, dispatcher: str, pull: Pull) -> None:
-        while True:
+        while not pull.has_ended:
             try:
                 messages = await pull.take(_REPORTS)
                 if not messages and pull.is_missing:
@@ -181,9 +187,9 @@ class JetStreamDispatcher:
                 log.warning("input_not_sent", error=one_line(error))
 
     async def close(self) -> None:
-        for task in self._adopted.values():
-            task.cancel()
-        await asyncio.gather(*self._adopted.values(), return_exceptions=True)
+        for _, reader in self._readers.values():
+            reader.cancel()
+        await asyncio.gather(*[reader for _, reader in self._readers.values()], return_exceptions=True)
         await self._nc.close()
 
 
