@@ -14,17 +14,18 @@ import pytest
 from forebay import Context, Pipeline, Retry, Worker
 from forebay.engine.db import control, tasks
 from forebay.engine.submit.results import wait
-from forebay.fleet import wire
+from forebay.fleet import brokers, wire
 from forebay.fleet.bullmq import BullMQDispatcher, BullMQRunner
 from forebay.fleet.credits import FleetMembers
 from forebay.fleet.port import Beat, InputRequest, Report, TaskEnd
+from tests.fleet._nats import NatsCluster
 from tests.fleet._pipelines import Gate, Input
 from tests.fleet._polling import until
 from tests.fleet._redis import RedisServer
 from tests.fleet._setups import Fleet, running
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
     import asyncpg
@@ -284,3 +285,48 @@ async def test_reports_of_a_dispatcher_that_was_released_come_to_it(fleet: Fleet
 
 async def _next_reports(port: DispatcherPort) -> Sequence[Report]:
     return await anext(port.reports())
+
+
+@pytest.fixture(params=["jetstream", "bullmq"])
+def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NatsCluster | RedisServer]:
+    """The server of a broker, which has not started."""
+    found = NatsCluster(tmp_path, 1) if request.param == "jetstream" else RedisServer(tmp_path)
+    yield found
+    found.kill()
+
+
+async def test_a_dispatcher_waits_for_its_broker(dsn: str, conn: Conn, broker: NatsCluster | RedisServer) -> None:
+    """One that is stopped meanwhile ends as usual."""
+    gate = Gate()
+    gate.go.set()
+    fleet = Fleet(partial(brokers.dispatcher_port, broker.url), partial(brokers.runner_port, broker.url))
+    waiting, stopped = fleet.dispatcher(dsn, gate.pipeline), fleet.dispatcher(dsn, gate.pipeline)
+    tasks = [asyncio.create_task(each.run()) for each in (waiting, stopped)]
+    await until(conn, "count(*) = 2 from forebay.worker where stats ? 'dispatcher'")
+    stopped.stop()
+    await tasks[1]
+    assert await conn.fetchval("select array_agg(id) from forebay.worker where stopped_at is not null") == [
+        stopped.worker_id
+    ]
+    broker.start()
+    await waiting.ready_or_failed(tasks[0])
+    async with running(fleet.runner(gate.pipeline)):
+        job = await gate.pipeline.submit(conn, {"n": 1})
+        assert (await wait(dsn, job.job_id, timeout=60)).done == 1
+    waiting.stop()
+    await tasks[0]
+
+
+async def test_a_dispatcher_that_stops_leaves_its_share_to_the_others(dsn: str, conn: Conn, fleet: Fleet) -> None:
+    gate = Gate(concurrency=(5, 5))
+    floor = {"lease_floor_s": 120.0}  # nobody would be silent for long enough during this test
+    stays = fleet.dispatcher(dsn, gate.pipeline, **floor)
+    async with running(stays):
+        async with (
+            running(fleet.dispatcher(dsn, gate.pipeline, **floor)),
+            running(fleet.runner(gate.pipeline, **floor)),
+        ):
+            await _all(lambda: stays._members.others == 1 and 2 <= stays._members.slots("gate.hold") <= 3)
+        await _all(lambda: stays._members.others == 0)
+        async with running(fleet.runner(gate.pipeline, **floor)):
+            await _all(lambda: stays._members.slots("gate.hold") == 5)

@@ -13,6 +13,7 @@ from forebay.db.pool import CONFLICT, UNAVAILABLE
 from forebay.engine.db import leases as fleet_leases
 from forebay.engine.db import tasks
 from forebay.engine.loops import every
+from forebay.engine.work.slices import wait_for_first
 from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, NotFoundError, one_line
@@ -24,6 +25,7 @@ from forebay.fleet.offers import Offers
 from forebay.fleet.port import Beat, BrokerUnavailable, InputUnavailable, TaskInput
 from forebay.fleet.progress import checked_progress
 from forebay.log import get_logger
+from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -79,12 +81,42 @@ class Dispatcher(Worker):
             executor.drop_adopted = partial(self._adoption.drop, step_id)
 
     async def _work(self) -> None:
-        labels = [executor.step.label for executor in self._executors.values()]
-        await self._port.open(self._offers.name, labels, self._read_input)
         try:
-            await super()._work()
+            if await self._open():
+                await super()._work()
+                await self._send_beat(is_last=True)
+            else:
+                await self._report_status(stopped=True)
         finally:
             await self._port.close()
+
+    async def _open(self) -> bool:
+        """Wait for the broker; return False if this dispatcher is stopped before."""
+        labels = [executor.step.label for executor in self._executors.values()]
+        backoff = Backoff(0.2, 5)
+        while not self._stopping.is_set():
+            await (
+                self._report_status()
+            )  # the others know it before its first offer, and it counts as alive while it waits
+            try:
+                await wait_for_first(
+                    self._port.open(self._offers.name, labels, self._read_input), self._wait_until_stopping()
+                )
+            except BrokerUnavailable as error:
+                log.warning("broker_awaited", reason=str(error), next_try_s=backoff.grow())
+                await wait_for(self._stopping, backoff.pause)
+            else:
+                break
+        return not self._stopping.is_set()
+
+    async def _wait_until_stopping(self) -> None:
+        await self._stopping.wait()
+
+    async def _report_status(self, *, stopped: bool = False) -> None:
+        try:
+            await self._status.write(stopped=stopped)
+        except (*UNAVAILABLE, *CONFLICT, DatabaseUnavailable) as error:
+            log.warning("status_not_written", error=one_line(error))
 
     def _loops(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
         return [
@@ -181,9 +213,12 @@ class Dispatcher(Worker):
     async def _beat(self) -> None:
         self._members.forget_silent()
         self._set_credits()
+        await self._send_beat()
+
+    async def _send_beat(self, *, is_last: bool = False) -> None:
+        slots = dict.fromkeys(self._members.steps, 0)
         try:
-            slots = dict.fromkeys(self._members.steps, 0)
-            await self._port.beat(Beat(self._offers.name, is_dispatcher=True, slots=slots))
+            await self._port.beat(Beat(self._offers.name, is_dispatcher=True, slots=slots, is_last=is_last))
         except BrokerUnavailable as error:
             log.debug("beat_not_sent", error=str(error))
 

@@ -31,6 +31,7 @@ from forebay.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    from nats.aio.client import Client
     from nats.aio.msg import Msg
 
     from forebay.fleet.port import Drop, InputHandler, Offer
@@ -46,6 +47,7 @@ class JetStreamDispatcher:
 
     def __init__(self, url: str) -> None:
         self._address = Address.parse(url)
+        self._client: Client | None = None
         self._steps: Sequence[str] = ()
         self._reports: asyncio.Queue[Sequence[Report]] = asyncio.Queue(1000)
         self._beats: asyncio.Queue[Beat] = asyncio.Queue(10_000)
@@ -53,15 +55,27 @@ class JetStreamDispatcher:
 
     async def open(self, dispatcher: str, steps: Sequence[str], inputs: InputHandler) -> None:
         self._dispatcher, self._steps, self._inputs = dispatcher, steps, inputs
-        self._nc = await connect(self._address, f"forebay dispatcher {dispatcher}")
+        self._client = await connect(self._address, f"forebay dispatcher {dispatcher}")
+        try:
+            await self._begin()
+        except BaseException:
+            await self._client.close()
+            raise
+
+    @property
+    def _nc(self) -> Client:
+        assert self._client is not None, "open comes first"  # noqa: S101
+        return self._client
+
+    async def _begin(self) -> None:
         self._js = self._nc.jetstream(timeout=TIMEOUT_S)
         self._parts = Parts(self._nc.max_payload // 2)
         await self._create()
         subject = self._address.subject
         async with translating_errors():
             await self._nc.subscribe(subject("beat"), cb=self._on_beat)
-            await self._nc.subscribe(subject("input", dispatcher), cb=self._on_input)
-        await self.adopt(dispatcher)
+            await self._nc.subscribe(subject("input", self._dispatcher), cb=self._on_input)
+        await self.adopt(self._dispatcher)
 
     async def _create(self) -> None:
         """Create the streams and consumers that are missing."""
@@ -190,7 +204,8 @@ class JetStreamDispatcher:
         for _, reader in self._readers.values():
             reader.cancel()
         await asyncio.gather(*[reader for _, reader in self._readers.values()], return_exceptions=True)
-        await self._nc.close()
+        if self._client is not None:
+            await self._client.close()
 
 
 def _decoded(kind: type[Any], data: bytes) -> list[Any]:
