@@ -16,8 +16,9 @@ from forebay.engine.db import control, tasks
 from forebay.engine.submit.results import wait
 from forebay.fleet import brokers, wire
 from forebay.fleet.bullmq import BullMQDispatcher, BullMQRunner
+from forebay.fleet.bullmq.links import Link
 from forebay.fleet.credits import FleetMembers
-from forebay.fleet.port import Beat, InputRequest, Report, TaskEnd
+from forebay.fleet.port import Beat, InputRequest, Offer, OfferedTask, Report, TaskEnd
 from tests.fleet._nats import NatsCluster
 from tests.fleet._pipelines import Gate, Input
 from tests.fleet._polling import until
@@ -330,3 +331,55 @@ async def test_a_dispatcher_that_stops_leaves_its_share_to_the_others(dsn: str, 
         await _all(lambda: stays._members.others == 0)
         async with running(fleet.runner(gate.pipeline, **floor)):
             await _all(lambda: stays._members.slots("gate.hold") == 5)
+
+
+async def test_two_dispatchers_offer_one_slot_once(dsn: str, conn: Conn, fleet: Fleet) -> None:
+    """The step takes longer than an offer waits for a runner."""
+    gate = Gate(concurrency=(1, 1))
+    floor = {"lease_floor_s": 2.0}
+    both = [fleet.dispatcher(dsn, gate.pipeline, **floor) for _ in range(2)]
+    async with running(both[0]), running(both[1]):
+        await _all(lambda: all(each._members.others == 1 for each in both))
+        async with running(fleet.runner(gate.pipeline, **floor)):
+            await _all(lambda: all(each._members.runners == 1 for each in both))
+            job = await gate.pipeline.submit_many(conn, [{"n": n} for n in range(3)])
+            await gate.begun()
+            for dispatcher in both:
+                await dispatcher.poll()
+            await until(conn, "min(claimed_at) < clock_timestamp() - interval '2.2 s' from forebay.lease")
+            assert await conn.fetchval("select count(*) from forebay.lease") == 1
+            assert len(gate.runs) == 1
+            gate.go.set()
+            assert (await wait(dsn, job.job_id, timeout=60)).done == 3
+    assert sorted(gate.runs) == [0, 1, 2]
+    assert await conn.fetchval("select count(*) from forebay.attempt where outcome <> 'DONE'") == 0
+
+
+async def test_offers_that_nobody_takes_leave_redis(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that a runner had begun to take when it was killed."""
+    monkeypatch.setattr("forebay.fleet.bullmq.dispatcher_side._DROP_EVERY_S", 0.05)
+    url = f"{redis_server.url}?prefix=old"
+
+    async def inputs(_: InputRequest) -> None:
+        return None
+
+    def kept() -> list[str]:
+        return [key for state in ("wait", "active", "[0-9]*") for key in redis_server.keys(f"old:offers-s:{state}")]
+
+    task = OfferedTask(1, 1, 1, 1, 1, "{}")
+    port = BullMQDispatcher(url)
+    await port.open("1-a", ["s"], inputs)
+    killed = Link(url)
+    taken = killed.taking("offers", "s")
+    try:
+        for n in range(2):
+            await port.offer("s", [Offer(f"1-a:{n}", "1-a", "s", (task,))])
+        while (job := await taken._next()) is None:
+            pass
+        await killed.redis.delete(f"old:offers-s:{job.id}:lock")  # as after thirty seconds
+        assert kept() == ["old:offers-s:wait", "old:offers-s:active", "old:offers-s:1", "old:offers-s:2"]
+        monkeypatch.setattr("forebay.fleet.bullmq.dispatcher_side.OFFER_SECONDS", 0.0)
+        await _all(lambda: kept() == [])
+    finally:
+        await port.close()
+        await killed.close()

@@ -10,7 +10,7 @@ from forebay.errors import one_line
 from forebay.fleet import wire
 from forebay.fleet.bullmq.connection import reaching
 from forebay.fleet.bullmq.links import Link, read
-from forebay.fleet.port import Beat, BrokerUnavailable, InputRequest, InputUnavailable, Report
+from forebay.fleet.port import OFFER_SECONDS, Beat, BrokerUnavailable, InputRequest, InputUnavailable, Report
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ log = get_logger("bullmq")
 
 _REPORTS_AT_ONCE = 100
 _PAUSE_S = 0.5
+_DROP_EVERY_S = 10.0
 _REPLY_KEPT_S = 60
 
 
@@ -44,6 +45,7 @@ class BullMQDispatcher:
         self._beats = await self._link.subscribe("beats")
         requests = await self._link.subscribe("inputs", dispatcher)
         self._link.start(partial(self._answer, requests, inputs))
+        self._link.start(self._drop_old_offers)
         await self.adopt(dispatcher)
 
     async def offer(self, step: str, bundle: Sequence[Offer]) -> None:
@@ -89,6 +91,16 @@ class BullMQDispatcher:
             reports = [report for message in taken for report in read(Report, message)]
             if reports:
                 await self._reports.put(reports)
+
+    async def _drop_old_offers(self) -> None:
+        """BullMQ keeps what nobody takes: a runner would begin it long after its lease has ended."""
+        while True:
+            try:
+                for queue in self._offers.values():
+                    await queue.drop_old(OFFER_SECONDS)
+            except BrokerUnavailable as error:
+                log.debug("offers_not_dropped", error=one_line(error))
+            await asyncio.sleep(_DROP_EVERY_S)
 
     async def _answer(self, requests: Subscription, inputs: InputHandler) -> None:
         while True:
