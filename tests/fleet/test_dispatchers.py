@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import nats
 import pytest
 
 from forebay import Context, Pipeline, Retry, Worker
@@ -18,7 +19,7 @@ from forebay.fleet import brokers, wire
 from forebay.fleet.bullmq import BullMQDispatcher, BullMQRunner
 from forebay.fleet.bullmq.links import Link
 from forebay.fleet.credits import FleetMembers
-from forebay.fleet.port import Beat, InputRequest, Offer, OfferedTask, Report, TaskEnd
+from forebay.fleet.port import Beat, BrokerUnavailable, InputRequest, Offer, OfferedTask, Report, TaskEnd
 from tests.fleet._nats import NatsCluster
 from tests.fleet._pipelines import Gate, Input
 from tests.fleet._polling import until
@@ -258,21 +259,18 @@ async def test_leases_of_direct_workers_are_not_for_runners(
 
 
 async def test_reports_of_a_dispatcher_that_was_released_come_to_it(fleet: Fleet) -> None:
-    async def inputs(_: InputRequest) -> None:
-        return None
-
     def report(n: int) -> Report:
         return Report(f"o{n}", "1-a", "r", (TaskEnd(1, 1, 0.5, {"kind": "done"}),))
 
     survivor, returned, runner = fleet.dispatcher_port(), fleet.dispatcher_port(), fleet.runner_port()
-    await survivor.open("2-b", ["s"], inputs)
+    await survivor.open("2-b", ["s"], _no_input)
     await survivor.adopt("1-a")
     await runner.open("r", ["s"])
     await runner.report([report(0)])
     async with asyncio.timeout(30):
         assert await anext(survivor.reports()) == [report(0)]
     await survivor.release("1-a")
-    await returned.open("1-a", ["s"], inputs)
+    await returned.open("1-a", ["s"], _no_input)
     async with asyncio.timeout(30):
         received = asyncio.create_task(_next_reports(returned))
         n = 0
@@ -360,15 +358,12 @@ async def test_offers_that_nobody_takes_leave_redis(redis_server: RedisServer, m
     monkeypatch.setattr("forebay.fleet.bullmq.dispatcher_side._DROP_EVERY_S", 0.05)
     url = f"{redis_server.url}?prefix=old"
 
-    async def inputs(_: InputRequest) -> None:
-        return None
-
     def kept() -> list[str]:
         return [key for state in ("wait", "active", "[0-9]*") for key in redis_server.keys(f"old:offers-s:{state}")]
 
     task = OfferedTask(1, 1, 1, 1, 1, "{}")
     port = BullMQDispatcher(url)
-    await port.open("1-a", ["s"], inputs)
+    await port.open("1-a", ["s"], _no_input)
     killed = Link(url)
     taken = killed.taking("offers", "s")
     try:
@@ -383,3 +378,34 @@ async def test_offers_that_nobody_takes_leave_redis(redis_server: RedisServer, m
     finally:
         await port.close()
         await killed.close()
+
+
+async def test_a_cluster_that_is_too_small_for_three_replicas(tmp_path: Path) -> None:
+    """Only a stream that exists is taken as it is; what else is wrong is said."""
+    cluster = NatsCluster(tmp_path, 2)
+
+    async def opened(url: str) -> None:
+        port = brokers.dispatcher_port(url)
+        try:
+            await port.open("1-a", ["s"], _no_input)
+        finally:
+            await port.close()
+
+    cluster.start()
+    try:
+        await cluster.wait_until_ready()
+        with pytest.raises(BrokerUnavailable, match=r"no suitable peers.*3 replicas need as many.*\?replicas=1"):
+            await opened(f"{cluster.url}/shop")
+        await opened(f"{cluster.url}/shop?replicas=1")
+        await opened(f"{cluster.url}/shop")  # its streams exist
+        client = await nats.connect(cluster.url.split(","))
+        await client.jetstream().add_stream(name="other", subjects=["mall.offer.x"])
+        await client.close()
+        with pytest.raises(BrokerUnavailable, match="the stream mall-offer cannot be made: subjects overlap"):
+            await opened(f"{cluster.url}/mall?replicas=1")
+    finally:
+        cluster.kill()
+
+
+async def _no_input(_: InputRequest) -> None:
+    return None

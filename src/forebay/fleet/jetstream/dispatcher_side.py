@@ -40,6 +40,8 @@ log = get_logger("broker")
 
 _REPORTS = 256  # messages with reports that are asked for at once
 _UNLIMITED = 1_000_000
+_EXISTS = 10058  # errors of JetStream
+_NO_PEERS = 10005
 
 
 class JetStreamDispatcher:
@@ -104,8 +106,15 @@ class JetStreamDispatcher:
     async def _add_stream(self, config: StreamConfig) -> None:
         try:
             await self._js.add_stream(config)
-        except BadRequestError as error:  # it exists with other properties, such as of an administrator
-            log.info("stream_kept", stream=config.name, reason=one_line(error))
+        except BadRequestError as error:
+            if error.err_code == _EXISTS:  # with other properties, such as of an administrator
+                log.info("stream_kept", stream=config.name, reason=one_line(error))
+                return
+            fix = ""
+            if error.err_code == _NO_PEERS:
+                fix = f": {config.num_replicas} replicas need as many servers with free storage; ?replicas=1 in "
+                fix += "FOREBAY_BROKER_URL sets another number"
+            raise BrokerUnavailable(f"the stream {config.name} cannot be made: {error.description}{fix}") from error
 
     async def _add_consumer(self, kind: str, name: str) -> None:
         await self._js.add_consumer(
