@@ -142,7 +142,7 @@ async def test_an_idle_worker_sends_few_statements(
         for method in ("fetch", "fetchrow", "fetchval", "execute"):
             count(method)
         began = time.monotonic()
-        await asyncio.sleep(4)  # what is measured is what happens meanwhile
+        await asyncio.sleep(8)  # what is measured is what happens meanwhile; some statements come every five seconds
         rate = sum(sent.values()) / (time.monotonic() - began)
     assert rate <= 2, sent
 

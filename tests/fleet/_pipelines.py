@@ -119,10 +119,12 @@ class Gate:
         self.go = asyncio.Event()
         self.runs: list[Any] = []
         self.cancelled: list[Any] = []
+        self.contexts: dict[Any, Context] = {}
 
         @self.pipeline.step(**options)  # type: ignore[untyped-decorator]
         async def hold(ctx: Context, value: Input) -> Any:
             self.runs.append(value["n"])
+            self.contexts[value["n"]] = ctx
             self.began.put_nowait(value["n"])
             try:
                 await self.go.wait()

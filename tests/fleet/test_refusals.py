@@ -23,7 +23,6 @@ from forebay.errors import (
     PermanentError,
     RequestError,
     SchemaError,
-    TransientError,
 )
 from forebay.fleet import brokers, wire
 from forebay.fleet.bullmq import BullMQRunner, ProducedJobs
@@ -186,7 +185,7 @@ def test_what_a_runner_uses() -> None:
         _ = NoLimits().rate
 
 
-async def test_an_input_that_cannot_be_read_is_tried_again(pipeline: Pipeline[Any]) -> None:
+async def test_a_task_whose_input_cannot_be_read_is_handed_back(pipeline: Pipeline[Any]) -> None:
     class Unreachable:
         async def input(self, *_: object) -> None:
             raise BrokerUnavailable("gone")
@@ -195,9 +194,10 @@ async def test_an_input_that_cannot_be_read_is_tried_again(pipeline: Pipeline[An
         1: (SimpleNamespace(id="o", dispatcher="d"), SimpleNamespace(token=1, n=1, input=None, results=None))
     }
     port: Any = Unreachable()
-    attempt: Any = SimpleNamespace(token=1, n=1)
-    with pytest.raises(TransientError, match="the input could not be read from the dispatcher: gone"):
+    attempt: Any = SimpleNamespace(token=1, n=1, stop=None)
+    with pytest.raises(asyncio.CancelledError):
         await OfferArguments(pipeline.steps["write"], port, offers).read(attempt)
+    assert attempt.stop == "the input could not be read from the dispatcher: gone"
 
 
 def test_messages_of_the_wire() -> None:

@@ -13,16 +13,19 @@ from forebay.db.pool import CONFLICT, UNAVAILABLE
 from forebay.engine.db import leases as fleet_leases
 from forebay.engine.db import tasks
 from forebay.engine.loops import every
+from forebay.engine.work.slices import wait_for_first
 from forebay.engine.work.step_names import StepNames
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, NotFoundError, one_line
 from forebay.fleet.adoption import Adoption
 from forebay.fleet.credits import FleetMembers, StepCredits
 from forebay.fleet.offerable import why_not_offered
-from forebay.fleet.offering import OfferingRuntime
+from forebay.fleet.offering import OfferingExecutor, OfferingRuntime
 from forebay.fleet.offers import Offers
-from forebay.fleet.port import Beat, BrokerUnavailable, TaskInput
+from forebay.fleet.port import Beat, BrokerUnavailable, InputUnavailable, TaskInput
+from forebay.fleet.progress import checked_progress
 from forebay.log import get_logger
+from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -44,8 +47,10 @@ class Dispatcher(Worker):
         self._offers = Offers(port, self._pipelines, self.clock)
         self._make_runtime = partial(OfferingRuntime, offers=self._offers)
         self._beat_s = min(1.0, self.settings.lease_floor_s / 8)
-        self._silent_s = self.settings.lease_floor_s
-        self._members = FleetMembers(max(3 * self._beat_s, self._silent_s / 2))
+        self._lost_s = self.settings.lease_floor_s
+        # Shorter than a lease lasts: those of a dispatcher that has died must not expire before they are taken over.
+        self._silent_s = max(3 * self._beat_s, self._lost_s / 2)
+        self._members = FleetMembers(self._silent_s)
         self._expiring: dict[int, Lease] = {}  # leases that were told to expire, and are still there
 
     def _steps(self) -> list[Step[Any, Any]]:
@@ -53,7 +58,9 @@ class Dispatcher(Worker):
 
     def _assemble(self, versions: dict[str, RegisteredVersion]) -> None:
         super()._assemble(versions)
-        self._offers.name = f"{self.worker_id}-{secrets.token_hex(4)}"
+        self._offers.name = self._members.name = name = f"{self.worker_id}-{secrets.token_hex(4)}"
+        self._members.steps = frozenset(executor.step.label for executor in self._executors.values())
+        self._status.about = {"dispatcher": name}  # so that others know it
         self._claimer.claim_with(fleet_leases.claim_apart)
         self._adoption = Adoption(
             self._pool,
@@ -65,16 +72,51 @@ class Dispatcher(Worker):
             names=StepNames(self._pool, [v.id for v in versions.values()], 2 * self.settings.command_timeout_s),
             pipelines=self._pipelines,
             report=self._reports.add,
+            drop=self._offers.drop,
+            lost_s=self._lost_s,
             silent_s=self._silent_s,
         )
+        for step_id, executor in self._executors.items():
+            assert isinstance(executor, OfferingExecutor)  # noqa: S101 - made by OfferingRuntime
+            executor.drop_adopted = partial(self._adoption.drop, step_id)
 
     async def _work(self) -> None:
-        labels = [executor.step.label for executor in self._executors.values()]
-        await self._port.open(self._offers.name, labels, self._read_input)
         try:
-            await super()._work()
+            if await self._open():
+                await super()._work()
+                await self._send_beat(is_last=True)
+            else:
+                await self._report_status(stopped=True)
         finally:
             await self._port.close()
+
+    async def _open(self) -> bool:
+        """Wait for the broker; return False if this dispatcher is stopped before."""
+        labels = [executor.step.label for executor in self._executors.values()]
+        backoff = Backoff(0.2, 5)
+        while not self._stopping.is_set():
+            await (
+                self._report_status()
+            )  # the others know it before its first offer, and it counts as alive while it waits
+            try:
+                await wait_for_first(
+                    self._port.open(self._offers.name, labels, self._read_input), self._wait_until_stopping()
+                )
+            except BrokerUnavailable as error:
+                log.warning("broker_awaited", reason=str(error), next_try_s=backoff.grow())
+                await wait_for(self._stopping, backoff.pause)
+            else:
+                break
+        return not self._stopping.is_set()
+
+    async def _wait_until_stopping(self) -> None:
+        await self._stopping.wait()
+
+    async def _report_status(self, *, stopped: bool = False) -> None:
+        try:
+            await self._status.write(stopped=stopped)
+        except (*UNAVAILABLE, *CONFLICT, DatabaseUnavailable) as error:
+            log.warning("status_not_written", error=one_line(error))
 
     def _loops(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
         return [
@@ -83,7 +125,7 @@ class Dispatcher(Worker):
             ("reports", self._read_reports()),
             ("beats", self._read_beats()),
             ("beat", every(self._beat_s, "beat", self._beat)),
-            ("watch", every(self._silent_s / 4, "watch", self._watch)),
+            ("watch", every(self._lost_s / 4, "watch", self._watch)),
         ]
 
     # -- from the broker -------------------------------------------------------------------------------------------
@@ -91,47 +133,57 @@ class Dispatcher(Worker):
     async def _read_reports(self) -> None:
         async for reports in self._port.reports():
             for report in reports:
-                if not self._offers.note_report(report):
-                    await self._isolated(self._settle_other(report))
+                await self._isolated("report", report.runner, self._note_report(report))
 
-    async def _settle_other(self, report: Report) -> None:
-        if report.dispatcher != self._offers.name:
+    async def _note_report(self, report: Report) -> None:
+        if not self._offers.note_report(report):
             await self._adoption.settle(report)
 
     async def _read_beats(self) -> None:
         async for beat in self._port.beats():
             if beat.sender == self._offers.name:
-                continue
-            self._members.note(beat)
-            for held in beat.held:
-                if held.dispatcher == self._offers.name:
-                    self._offers.note_held(beat.sender, held)
-            others = [held for held in beat.held if self._members.is_dead(held.dispatcher)]
-            if others := [held for held in others if held.dispatcher != self._offers.name]:
-                await self._isolated(self._adoption.note_held(others))
-            await self._write_progress(beat)
-            if beat.slots is not None or beat.is_last:
-                self._set_credits()
+                self._members.note(beat)
+            else:
+                await self._isolated("beat", beat.sender, self._note_beat(beat))
 
-    async def _isolated(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something for another dispatcher, which a lease protects: if it fails, the lease runs out."""
+    async def _note_beat(self, beat: Beat) -> None:
+        self._members.note(beat)
+        for held in beat.held:
+            if held.dispatcher == self._offers.name:
+                self._offers.note_held(beat.sender, held)
+        if beat.slots is not None or beat.is_last:
+            self._set_credits()
+        await self._write_progress(beat)
+        if beat.is_dispatcher and beat.sender in self._adoption.dispatchers and not beat.is_last:
+            await self._adoption.release([beat.sender])
+        silent = [held for held in beat.held if self._members.is_silent(held.dispatcher)]
+        if silent and self._members.is_first():
+            await self._adoption.note_held(beat.sender, silent)
+
+    async def _isolated(self, kind: str, sender: str, work: Coroutine[Any, Any, None]) -> None:
+        """Handle one message. If that fails, the next one is read: leases protect what this one was about."""
         try:
             await work
         except (*UNAVAILABLE, *CONFLICT, DatabaseUnavailable, BrokerUnavailable) as error:
-            log.warning("adoption_failed", error=one_line(error))
+            log.warning("message_not_handled", kind=kind, sender=sender, error=one_line(error))
+        except Exception as error:
+            log.exception("message_not_handled", kind=kind, sender=sender, error=one_line(error))
 
     async def _write_progress(self, beat: Beat) -> None:
         notes = [(held.tokens[0], held.progress) for held in beat.held if held.progress]
-        known = {task.token: task.n for out in self._offers.open.values() for task in out.offer.tasks} if notes else {}
-        mine = [(token, known[token], to_json(_clean(note)).decode()) for token, note in notes if token in known]
+        if not notes:
+            return
+        known = {task.token: task.n for out in self._offers.open.values() for task in out.offer.tasks}
+        known |= self._adoption.places()
+        mine = [
+            (token, known[token], to_json(checked_progress(note)).decode()) for token, note in notes if token in known
+        ]
         if mine:
             tokens, ns, texts = zip(*mine, strict=True)
-            await self._isolated(self._report_progress(tokens, ns, texts))
-
-    async def _report_progress(self, tokens: Any, ns: Any, texts: Any) -> None:
-        await tasks.report_progress(self._pool, tokens, ns, texts, self.clock.stamp())
+            await tasks.report_progress(self._pool, tokens, ns, texts, self.clock.stamp())
 
     async def _read_input(self, request: InputRequest) -> TaskInput | None:
+        """Raises: InputUnavailable."""
         out = self._offers.open.get(request.offer)
         for task in () if out is None else out.offer.tasks:
             if (task.token, task.n) == (request.token, request.n):
@@ -139,6 +191,8 @@ class Dispatcher(Worker):
                     return TaskInput(*await tasks.read_task(self._pool, task.job_id, task.n))
                 except NotFoundError:
                     return None
+                except (*UNAVAILABLE, *CONFLICT, DatabaseUnavailable) as error:
+                    raise InputUnavailable(one_line(error)) from error
         return None
 
     # -- periodic tasks --------------------------------------------------------------------------------------------
@@ -159,14 +213,18 @@ class Dispatcher(Worker):
     async def _beat(self) -> None:
         self._members.forget_silent()
         self._set_credits()
+        await self._send_beat()
+
+    async def _send_beat(self, *, is_last: bool = False) -> None:
+        slots = dict.fromkeys(self._members.steps, 0)
         try:
-            await self._port.beat(Beat(self._offers.name, is_dispatcher=True))
+            await self._port.beat(Beat(self._offers.name, is_dispatcher=True, slots=slots, is_last=is_last))
         except BrokerUnavailable as error:
             log.debug("beat_not_sent", error=str(error))
 
     async def _watch(self) -> None:
         """Find offers that no runner has any longer."""
-        before = time.monotonic() - self._silent_s
+        before = time.monotonic() - self._lost_s
         lost: dict[int, Lease] = {}
         for out in list(self._offers.open.values()):
             if out.is_lost or out.seen >= before:
@@ -180,6 +238,9 @@ class Dispatcher(Worker):
                 lost |= {attempt.lease.token: attempt.lease for attempt in out.attempts}
         lost |= {lease.token: lease for lease in self._adoption.take_silent()}
         await self._expire(lost)
+        await self._adoption.release_unused()
+        if not self._members.is_first():
+            await self._adoption.release(list(self._adoption.dispatchers))
 
     async def _expire(self, lost: dict[int, Lease]) -> None:
         """Let leases expire, so that the loss counts. Their attempts end when the sweep has returned the tasks."""
@@ -194,11 +255,3 @@ class Dispatcher(Worker):
             for token in gone:
                 del self._expiring[token]
             self._leases.note_renewal(gone, {})
-
-
-def _clean(note: Any) -> dict[str, Any]:
-    """The known fields of a progress that a runner reports."""
-    fields = {"step": str, "note": str, "endsAt": str}
-    numbers = ("fraction", "bytesDone", "bytesTotal", "bytesPerSecond")
-    texts = {name: note[name][:200] for name in fields if isinstance(note.get(name), str)}
-    return texts | {name: note[name] for name in numbers if isinstance(note.get(name), int | float)}

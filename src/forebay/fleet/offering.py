@@ -25,6 +25,7 @@ class OfferingExecutor(StepExecutor):
     """The executor of a step that runs at runners."""
 
     concurrency: StepCredits
+    drop_adopted: Callable[[Callable[[Lease], bool], str], int]  # leases that were taken over
     _beginning = 0  # slots that have not taken a task yet
 
     def capacity(self, share: float = 1.0) -> int:
@@ -51,6 +52,9 @@ class OfferingExecutor(StepExecutor):
     async def _offer_next(self) -> None:
         self._beginning -= 1
         await self._slot()
+
+    def _drop(self, is_meant: Callable[[Lease], bool], why: str) -> int:
+        return super()._drop(is_meant, why) + self.drop_adopted(is_meant, why)
 
 
 class RawArguments(StepArguments):

@@ -13,10 +13,11 @@ An adapter promises:
     seconds at the latest. The broker gives the bundles of a step out in the order in which they were offered. What is
     under way to a runner that stops may be lost.
 4.  An address of reports is a dispatcher, by its id. Reports wait in the broker, at least for `REPORT_SECONDS`, until
-    the dispatcher reads them, or one that has called `adopt` with its id.
+    the dispatcher reads them, or one that has called `adopt` with its id, until it calls `release`.
 5.  Beats go to all dispatchers that are connected, tells to one runner. Both may be lost, and are not kept for anybody
     who is not connected. A beat has left this process when `beat` returns.
-6.  `input` asks the dispatcher of an offer, which answers with its handler; inputs are of any size.
+6.  `input` asks the dispatcher of an offer, which answers with its handler; inputs are of any size. A request that the
+    handler cannot answer now (InputUnavailable) is not answered: `input` raises BrokerUnavailable after a while.
 7.  A bundle has at most `BUNDLE_BYTES`, a report at most `REPORT_BYTES` as JSON. An adapter whose broker takes smaller
     messages divides them.
 8.  A method that cannot reach the broker raises BrokerUnavailable; the adapter reconnects in the background, forever,
@@ -36,10 +37,24 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, TypeAlias
 
-from pydantic import PlainSerializer
+from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints
 
-# Text in JSON, as everywhere: a runner in JavaScript cannot read a token as a number. Numbers are accepted.
-Id: TypeAlias = Annotated[int, PlainSerializer(str, return_type=str, when_used="json")]
+_LONGEST_S = 10 * 365 * 86400.0
+_LARGEST_BATCH = 10_000  # what a pipeline can declare
+
+
+def _bounded(seconds: float) -> float:
+    """A duration that can be stored: a runner's clock may be wrong. max() and min() in this order turn NaN into 0."""
+    return max(0.0, min(seconds, _LONGEST_S))
+
+
+# Runners are not trusted: what a column or a computation cannot hold is refused when a message is read.
+# Ids are text in JSON, as everywhere: a runner in JavaScript cannot read a token as a number. Numbers are accepted.
+Id: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63), PlainSerializer(str, return_type=str, when_used="json")]
+Place: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 31)]  # of an item in its job
+Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Seconds: TypeAlias = Annotated[float, AfterValidator(_bounded)]
+Slots: TypeAlias = Annotated[int, Field(ge=0, le=1_000_000)]
 
 PROTOCOL = 1  # the version of the messages; a dispatcher and a runner understand each other if it is the same
 OFFER_SECONDS = 60.0
@@ -56,12 +71,16 @@ class InputGone(Exception):
     """The dispatcher does not offer this task any more."""
 
 
+class InputUnavailable(Exception):
+    """The dispatcher cannot read the input now."""
+
+
 @dataclass(frozen=True, slots=True)
 class OfferedTask:
     """One leased task. `input` and `results` (of earlier steps, by name) are JSON; an input of None is asked for."""
 
     token: Id
-    n: int
+    n: Place
     job_id: Id
     owner_id: Id
     attempt: int
@@ -75,10 +94,10 @@ class OfferedTask:
 class Offer:
     """The tasks of one call of a step: one, or those of a batch."""
 
-    id: str
-    dispatcher: str
-    step: str
-    tasks: tuple[OfferedTask, ...]
+    id: Name
+    dispatcher: Name
+    step: Name
+    tasks: Annotated[tuple[OfferedTask, ...], Field(min_length=1, max_length=_LARGEST_BATCH)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +105,8 @@ class TaskEnd:
     """How one task has ended at a runner; `outcome` is decoded by `wire`."""
 
     token: Id
-    n: int
-    seconds: float
+    n: Place
+    seconds: Seconds
     outcome: Mapping[str, Any]
 
 
@@ -95,29 +114,30 @@ class TaskEnd:
 class Report:
     """How the tasks of an offer have ended."""
 
-    offer: str
-    dispatcher: str
-    runner: str
-    ends: tuple[TaskEnd, ...]
+    offer: Name
+    dispatcher: Name
+    runner: Name
+    ends: Annotated[tuple[TaskEnd, ...], Field(min_length=1, max_length=_LARGEST_BATCH)]
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOffer:
     """An offer that a runner has, until it has reported it."""
 
-    id: str
-    dispatcher: str
-    tokens: tuple[Id, ...]
+    id: Name
+    dispatcher: Name
+    tokens: Annotated[tuple[Id, ...], Field(min_length=1, max_length=_LARGEST_BATCH)]
     progress: Mapping[str, Any] | None = None  # of its first task
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A sign of life: of a runner, with the slots of its steps and all offers that it has; or of a dispatcher."""
+    """A sign of life: of a runner, with the slots of its steps and all offers that it has; or of a dispatcher, with its
+    steps."""
 
-    sender: str
+    sender: Name
     is_dispatcher: bool = False
-    slots: Mapping[str, int] | None = None
+    slots: Mapping[Name, Slots] | None = None
     held: tuple[HeldOffer, ...] = ()
     is_last: bool = False  # the sender stops
 
@@ -126,16 +146,16 @@ class Beat:
 class Drop:
     """Told to a runner: stop these offers, and report nothing about them."""
 
-    offers: tuple[str, ...]
+    offers: tuple[Name, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InputRequest:
     """A runner asks for an input that was too large for the offer."""
 
-    offer: str
+    offer: Name
     token: Id
-    n: int
+    n: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +173,8 @@ class DispatcherPort(Protocol):
     """The broker as dispatchers see it."""
 
     async def open(self, dispatcher: str, steps: Sequence[str], inputs: InputHandler) -> None:
-        """Connect, and be ready for the offers of these steps. `inputs` answers requests; None: no such offer."""
+        """Connect, and be ready for the offers of these steps. `inputs` answers requests; None: no such offer; it may
+        raise InputUnavailable."""
         ...
 
     async def offer(self, step: str, bundle: Sequence[Offer]) -> None: ...
@@ -164,6 +185,10 @@ class DispatcherPort(Protocol):
 
     async def adopt(self, dispatcher: str) -> None:
         """From now on, `reports` returns the reports for this dispatcher, too, which is dead."""
+        ...
+
+    async def release(self, dispatcher: str) -> None:
+        """From soon on, `reports` does not return the reports for an adopted dispatcher any more."""
         ...
 
     async def close(self) -> None: ...

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from forebay.engine.limits.client import Permits
 from forebay.engine.work.arguments import StepArguments
 from forebay.engine.work.progress import ProgressBook
-from forebay.errors import ConfigError, TransientError
+from forebay.errors import ConfigError
 from forebay.fleet.port import BrokerUnavailable, InputGone, InputRequest
 from forebay.types import Done, Signal
 
@@ -72,8 +72,9 @@ class OfferArguments(StepArguments):
         except InputGone:
             attempt.stop = "its offer was withdrawn"
             raise asyncio.CancelledError from None
-        except BrokerUnavailable as error:
-            raise TransientError(f"the input could not be read from the dispatcher: {error}") from error
+        except BrokerUnavailable as error:  # no failure of the step: the task is handed back
+            attempt.stop = f"the input could not be read from the dispatcher: {error}"
+            raise asyncio.CancelledError from None
         return self._parsed(attempt.lease, found.input, found.results)
 
     async def read_wait(self, attempt: Attempt, now: datetime | None) -> None:

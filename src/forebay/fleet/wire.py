@@ -24,7 +24,7 @@ M = TypeVar("M")
 _TYPES: dict[type[Any], TypeAdapter[Any]] = {
     kind: TypeAdapter(kind) for kind in (Offer, Report, Beat, Drop, InputRequest, TaskInput)
 }
-_LONGEST = 4 * REPORT_BYTES  # a message with several reports
+LONGEST = 4 * REPORT_BYTES  # a message with several reports
 
 
 class WireError(Exception):
@@ -46,8 +46,8 @@ def decode(kind: type[M], data: bytes) -> list[M]:
 
     Raises: WireError.
     """
-    if len(data) > _LONGEST:
-        raise WireError(f"a message of {len(data)} bytes is longer than {_LONGEST}")
+    if len(data) > LONGEST:
+        raise WireError(f"a message of {len(data)} bytes is longer than {LONGEST}")
     try:
         return decode_object(kind, from_json(data))
     except ValueError as error:

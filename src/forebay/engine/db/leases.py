@@ -61,17 +61,32 @@ async def end_leases(pool: Pool, worker_id: int, tokens: Sequence[int], now: dat
 
 
 async def adopt_leases(
-    pool: Pool, worker_id: int, tokens: Sequence[int], *, silent_s: float, lease_s: float, now: datetime | None
+    pool: Pool,
+    worker_id: int,
+    tokens: Sequence[int],
+    *,
+    steps: Sequence[int],
+    silent_s: float,
+    lease_s: float,
+    now: datetime | None,
 ) -> list[Lease]:
-    """Take leases over from workers that have stopped, or have been silent for so long; return those that this worker
-    has now."""
-    rows = await fetch(pool, load("adopt_leases"), worker_id, list(tokens), silent_s, lease_s, now)
+    """Take leases of these steps over from dispatchers that have stopped, or have been silent for so long; return those
+    that this worker has now."""
+    rows = await fetch(pool, load("adopt_leases"), worker_id, list(tokens), silent_s, lease_s, now, list(steps))
     return [_lease(row) for row in rows]
 
 
-async def read_leases(pool: Pool, tokens: Sequence[int]) -> list[Lease]:
-    """The leases of these tokens that exist, without inputs."""
-    return [_lease(row) for row in await fetch(pool, load("read_leases"), list(tokens))]
+async def read_leases(pool: Pool, worker_id: int, tokens: Sequence[int]) -> list[Lease]:
+    """The leases of these tokens that other dispatchers than this one have, without inputs."""
+    return [_lease(row) for row in await fetch(pool, load("read_leases"), list(tokens), worker_id)]
+
+
+async def find_dead_dispatchers(
+    pool: Pool, names: Mapping[str, int], *, silent_s: float, now: datetime | None
+) -> set[str]:
+    """Which of these dispatchers, given with the ids of their workers, have stopped or been silent for so long."""
+    ids = list(names.values())
+    return {row["name"] for row in await fetch(pool, load("find_dead_dispatchers"), ids, list(names), silent_s, now)}
 
 
 def _lease(row: asyncpg.Record) -> Lease:

@@ -62,6 +62,7 @@ class StatusReports:
         self._parking = parking
         self._peers = peers
         self.is_draining = False  # it claims nothing more: others need not leave tasks to it
+        self.about: Mapping[str, Any] = {}  # what else describes this worker
         self._written_at = 0.0  # monotonic
         self._settled = 0  # attempts at that time
 
@@ -93,6 +94,7 @@ class StatusReports:
         executors = self._executors.values()
         waits = {e.step.label: round(self._claimer.longest_wait(e.step_id), 3) for e in executors}
         return describe_steps(executors) | {
+            **self.about,
             "settled": self._settler.settled,
             "leases": len(self._leases),
             "pid": os.getpid(),

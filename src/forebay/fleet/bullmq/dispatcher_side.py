@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forebay.errors import one_line
 from forebay.fleet import wire
 from forebay.fleet.bullmq.connection import reaching
 from forebay.fleet.bullmq.links import Link, read
-from forebay.fleet.port import Beat, BrokerUnavailable, InputRequest, Report
+from forebay.fleet.port import OFFER_SECONDS, Beat, BrokerUnavailable, InputRequest, InputUnavailable, Report
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ log = get_logger("bullmq")
 
 _REPORTS_AT_ONCE = 100
 _PAUSE_S = 0.5
+_DROP_EVERY_S = 10.0
 _REPLY_KEPT_S = 60
 
 
@@ -34,7 +36,7 @@ class BullMQDispatcher:
         self._link = Link(url)
         self._offers: dict[str, SendingQueue] = {}
         self._reports: asyncio.Queue[Sequence[Report]] = asyncio.Queue(_REPORTS_AT_ONCE)
-        self._adopted: set[str] = set()
+        self._readers: dict[str, asyncio.Event] = {}  # by dispatcher; set when its reports are not read any more
         self._beats: Subscription | None = None
 
     async def open(self, dispatcher: str, steps: Sequence[str], inputs: InputHandler) -> None:
@@ -42,7 +44,8 @@ class BullMQDispatcher:
         self._offers = {step: self._link.sending("offers", step) for step in steps}
         self._beats = await self._link.subscribe("beats")
         requests = await self._link.subscribe("inputs", dispatcher)
-        self._link.start(self._answer(requests, inputs))
+        self._link.start(partial(self._answer, requests, inputs))
+        self._link.start(self._drop_old_offers)
         await self.adopt(dispatcher)
 
     async def offer(self, step: str, bundle: Sequence[Offer]) -> None:
@@ -65,16 +68,20 @@ class BullMQDispatcher:
         await self._link.publish(wire.encode(drop), "tells", runner)
 
     async def adopt(self, dispatcher: str) -> None:
-        if dispatcher not in self._adopted:
-            self._adopted.add(dispatcher)
-            self._link.start(self._read_reports(dispatcher))
+        if dispatcher not in self._readers:
+            self._readers[dispatcher] = released = asyncio.Event()
+            self._link.start(partial(self._read_reports, dispatcher, released))
+
+    async def release(self, dispatcher: str) -> None:
+        if (released := self._readers.pop(dispatcher, None)) is not None:
+            released.set()
 
     async def close(self) -> None:
         await self._link.close()
 
-    async def _read_reports(self, dispatcher: str) -> None:
+    async def _read_reports(self, dispatcher: str, released: asyncio.Event) -> None:
         queue = self._link.taking("reports", dispatcher)
-        while True:
+        while not released.is_set():
             try:
                 taken = await queue.take(_REPORTS_AT_ONCE)
             except BrokerUnavailable as error:
@@ -85,15 +92,25 @@ class BullMQDispatcher:
             if reports:
                 await self._reports.put(reports)
 
+    async def _drop_old_offers(self) -> None:
+        """BullMQ keeps what nobody takes: a runner would begin it long after its lease has ended."""
+        while True:
+            try:
+                for queue in self._offers.values():
+                    await queue.drop_old(OFFER_SECONDS)
+            except BrokerUnavailable as error:
+                log.debug("offers_not_dropped", error=one_line(error))
+            await asyncio.sleep(_DROP_EVERY_S)
+
     async def _answer(self, requests: Subscription, inputs: InputHandler) -> None:
         while True:
             message = await requests.next()
             reply, _, request = message.partition(b" ")
             for each in read(InputRequest, request):
-                found = await inputs(each)
                 try:
+                    found = await inputs(each)
                     await self._reply(reply.decode(), wire.encode(found) if found else b"")
-                except BrokerUnavailable as error:  # the runner asks again
+                except (BrokerUnavailable, InputUnavailable) as error:  # the runner hands the task back
                     log.warning("input_not_sent", error=one_line(error))
 
     async def _reply(self, key: str, content: bytes) -> None:

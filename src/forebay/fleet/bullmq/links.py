@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from forebay.errors import one_line
 from forebay.fleet import wire
 from forebay.fleet.bullmq.channels import Subscription
 from forebay.fleet.bullmq.connection import Address, connect, queue_of, reaching
 from forebay.fleet.bullmq.queues import SendingQueue, TakenQueue
 from forebay.log import get_logger
+from forebay.waits import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from typing import Any
 
 log = get_logger("bullmq")
@@ -27,17 +30,18 @@ class Link:
         """Raises: DefinitionError if the address is not one of Redis."""
         self.address = Address.parse(url)
         self.redis = connect(self.address)
-        self._loops: list[asyncio.Task[None]] = []
+        self._loops: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Raises: BrokerUnavailable."""
         with reaching():
             await self.redis.ping()
 
-    def start(self, loop: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(loop)
-        task.add_done_callback(_note_end)
-        self._loops.append(task)
+    def start(self, loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a loop until it returns or the link is closed."""
+        task = asyncio.create_task(_supervised(loop))
+        self._loops.add(task)
+        task.add_done_callback(self._loops.discard)
 
     def sending(self, kind: str, name: str, *, kept_s: float | None = None) -> SendingQueue:
         """`kept_s`: the queue is deleted if nothing is added for so long."""
@@ -49,7 +53,7 @@ class Link:
     async def subscribe(self, kind: str, name: str = "") -> Subscription:
         """A subscription that receives from now on."""
         subscription, listening = Subscription(self.redis, self.address.channel(kind, name)), asyncio.Event()
-        self.start(subscription.run(listening))
+        self.start(partial(subscription.run, listening))
         await listening.wait()
         return subscription
 
@@ -59,7 +63,7 @@ class Link:
             return int(await self.redis.publish(self.address.channel(kind, name), message))
 
     async def close(self) -> None:
-        running = {loop for loop in self._loops if not loop.done()}
+        running = set(self._loops)
         while running:
             for loop in running:
                 loop.cancel()
@@ -68,10 +72,15 @@ class Link:
         await self.redis.aclose()
 
 
-def _note_end(loop: asyncio.Task[None]) -> None:
-    """Loops end when they are cancelled, or by a defect, which must be seen."""
-    if not loop.cancelled() and (error := loop.exception()):
-        log.error("broker_loop_failed", exc_info=error)
+async def _supervised(loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """After an unexpected error, such as a message that the client cannot read, a loop begins again."""
+    backoff = Backoff(0.1, 1)
+    while True:
+        try:
+            return await loop()
+        except Exception as error:
+            log.exception("broker_loop_failed", error=one_line(error), pause=backoff.grow())
+            await asyncio.sleep(backoff.pause)
 
 
 def read(kind: type[M], message: object) -> Sequence[M]:

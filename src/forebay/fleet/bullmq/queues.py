@@ -23,6 +23,7 @@ log = get_logger("bullmq")
 
 _ONCE = {"attempts": 1, "removeOnComplete": True, "removeOnFail": True}
 _EVENTS_KEPT = 100  # for those who look into the queue; nothing here reads them
+_DROPPED = 1000  # messages at once
 
 
 class SendingQueue:
@@ -41,9 +42,20 @@ class SendingQueue:
             if self._kept_ms is not None:
                 await self._expire(job.id, self._kept_ms)
 
+    async def drop_old(self, seconds: float) -> None:
+        """Remove messages that nobody has taken for so long, and those whose receiver has ended while it took them.
+
+        Raises: BrokerUnavailable.
+        """
+        with reaching():
+            for state in ("wait", "active"):
+                if await self._redis.llen(self._queue.toKey(state)):
+                    await self._queue.clean(round(seconds * 1000), _DROPPED, state)
+                    await self._queue.trimEvents(_EVENTS_KEPT)
+
     async def _expire(self, job_id: str, kept_ms: int) -> None:
         async with self._redis.pipeline(transaction=False) as commands:
-            for part in ("wait", "id", "meta", "marker", "events", job_id):
+            for part in ("wait", "active", "id", "meta", "marker", "events", job_id):
                 commands.pexpire(self._queue.toKey(part), kept_ms)
             await commands.execute()
 

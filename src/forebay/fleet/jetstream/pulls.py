@@ -35,10 +35,22 @@ class Pull:
         self._news = asyncio.Event()
         self._not_before = 0.0
         self.is_missing = False  # the stream or the consumer, at the last answer
+        self._is_stopped = False
 
     async def start(self) -> None:
         async with translating_errors():
             self._subscription = await self._nc.subscribe(f"{self._inbox}.*", cb=self._on_message)
+
+    async def stop(self) -> None:
+        """Ask for nothing more; what has come can still be taken."""
+        self._is_stopped = True
+        async with translating_errors():
+            await self._subscription.drain()  # type: ignore[no-untyped-call]
+        self._news.set()
+
+    @property
+    def has_ended(self) -> bool:
+        return self._is_stopped and not self._came
 
     async def _on_message(self, msg: Msg) -> None:
         status = (msg.headers or {}).get("Status")
@@ -71,7 +83,7 @@ class Pull:
         Raises: BrokerUnavailable.
         """
         await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
-        if not self._came:
+        if not self._came and not self._is_stopped:
             self._news.clear()
             await self._request(most)
             try:
