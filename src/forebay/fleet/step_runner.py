@@ -22,6 +22,7 @@ from forebay.engine.work.step_calls import call_of
 from forebay.engine.work.threads import Threads, threads_needed
 from forebay.errors import DataError
 from forebay.fleet.offerable import why_not_offered
+from forebay.fleet.outbox import Outbox
 from forebay.fleet.outcomes import RELEASED, encode_outcome, encode_refused
 from forebay.fleet.port import Beat, BrokerUnavailable, HeldOffer, Report, TaskEnd
 from forebay.fleet.step_calls import (
@@ -32,7 +33,6 @@ from forebay.fleet.step_calls import (
     RunnerServices,
     remembering,
 )
-from forebay.fleet.wire import encode_report
 from forebay.log import get_logger
 from forebay.settings import Settings
 from forebay.types import Cancel, Done, NotFound, Skip, Snooze, Wait
@@ -86,8 +86,7 @@ class StepRunner:
         self._held: dict[str, HeldWork] = {}
         self._tasks: dict[int, tuple[Offer, OfferedTask]] = {}  # by token
         self._returned: dict[Attempt, object] = {}
-        self._outbox: list[Report] = []
-        self._reports = asyncio.Event()
+        self._outbox = Outbox()
         self._empty = asyncio.Event()  # set when the last offer was reported
         self._progress = RunnerProgress(self._clock)
         self._processes = ProcessPool(sandbox=s.sandbox or "preferred")
@@ -222,8 +221,11 @@ class StepRunner:
                 backoff.reset()
 
     async def _accept(self, executor: StepExecutor, offers: Sequence[Offer]) -> None:
-        new = [offer for offer in offers if offer.id not in self._held]  # a broker may deliver twice
-        for offer in new:
+        new: list[Offer] = []
+        for offer in offers:
+            if offer.id in self._held:  # a broker may deliver twice, also at once
+                continue
+            new.append(offer)
             self._held[offer.id] = HeldWork(offer, executor.step_id)
             self._tasks.update((task.token, (offer, task)) for task in offer.tasks)
         # First, so that a dispatcher knows who had the task if it kills this process.
@@ -256,37 +258,23 @@ class StepRunner:
         held = self._held[offer.id]
         held.ends.append(end)
         if len(held.ends) == len(offer.tasks):
-            self._outbox.append(self._report(held))
-            self._reports.set()
-
-    def _report(self, held: HeldWork) -> Report:
-        report = Report(held.offer.id, held.offer.dispatcher, self.name, tuple(held.ends))
-        try:
-            encode_report(report)
-        except DataError as error:
-            refused = encode_refused(error)
-            return replace(report, ends=tuple(replace(end, outcome=refused) for end in report.ends))
-        return report
+            self._outbox.add(Report(offer.id, offer.dispatcher, self.name, tuple(held.ends)))
 
     async def _send_reports(self) -> None:
         backoff = Backoff(0.05, 2)
         while True:
-            await self._reports.wait()
-            self._reports.clear()
-            some, self._outbox = self._outbox[:256], self._outbox[256:]
+            some = await self._outbox.next()
             try:
                 await self._port.report(some)
             except BrokerUnavailable as error:
-                self._outbox[:0] = some
                 log.warning("reports_delayed", reports=len(self._outbox), error=str(error), pause=backoff.grow())
                 await asyncio.sleep(backoff.pause)
             else:
                 backoff.reset()
+                self._outbox.remove(some)
                 self.reported += len(some)
                 for report in some:
                     self._forget(report.offer)
-            if self._outbox:
-                self._reports.set()
 
     async def _drain_reports(self) -> None:
         self._empty.clear()
