@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -105,6 +106,36 @@ async def test_large_inputs_and_results(dsn: str, conn: Conn, setup: Setup) -> N
         job = await pipeline.submit(conn, {"text": "0123456789" * 120_000})
         await wait(dsn, job.job_id, timeout=60)
     assert await conn.fetchval("select result ->> 'measure' from forebay.item") == "[1200000, 2400000]"
+
+
+async def test_batches_that_one_message_cannot_hold(dsn: str, conn: Conn, setup: Setup) -> None:
+    """Because of their inputs, and because of their number."""
+    pipeline: Pipeline[Input] = Pipeline("batches", dict)
+    calls: list[int] = []
+
+    @pipeline.batch_step(size=200, linger=30.0)
+    async def measure(ctx: Context, values: Sequence[Input]) -> list[int]:
+        calls.append(len(values))
+        return [len(value["text"]) for value in values]
+
+    other: Pipeline[Input] = Pipeline("numbers", dict)
+
+    @other.batch_step(size=1500, linger=30.0)
+    async def count(ctx: Context, values: Sequence[Input]) -> list[int]:
+        return [value["n"] + 1 for value in values]
+
+    async with setup.working(dsn, pipeline, other):
+        long = await pipeline.submit_many(conn, [{"text": "x" * 7000}] * 200)
+        many = await other.submit_many(conn, [{"n": n} for n in range(1500)])
+        for job in (long, many):
+            await wait(dsn, job.job_id, timeout=60)
+    assert calls == [200]
+    assert await _rows(conn, "select distinct result from forebay.item where job_id = $1 and n > 0", long.job_id) == [
+        ('{"measure": 7000}',)
+    ]
+    numbers = "select sum((result ->> 'count')::int), count(*) from forebay.item where job_id = $1 and n > 0"
+    assert await _rows(conn, numbers, many.job_id) == [(1500 * 1501 // 2, 1500)]
+    assert await _rows(conn, "select count(*) from forebay.attempt where outcome <> 'DONE'") == [(0,)]
 
 
 async def test_progress_is_written_while_the_step_runs(dsn: str, conn: Conn, setup: Setup) -> None:

@@ -1,4 +1,4 @@
-"""What a runner does with what a broker gives it, and with what it has to send."""
+"""Messages between a broker and its runners: what comes twice, what had to wait, and what is too large."""
 
 # demands: S1-120
 
@@ -8,17 +8,25 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from forebay import Context, Pipeline
+import pytest
+from nats.errors import MaxPayloadError
+
+from forebay import Context, Pipeline, Retry
 from forebay.engine.submit.results import wait
+from forebay.errors import DefinitionError
 from forebay.fleet import wire
-from forebay.fleet.port import BrokerUnavailable
+from forebay.fleet.beats import beats_of
+from forebay.fleet.jetstream.connection import Address, connect
+from forebay.fleet.port import BUNDLE_BYTES, Beat, BrokerUnavailable, HeldOffer
+from tests.fleet._nats import NatsCluster
 from tests.fleet._pipelines import Input
 from tests.fleet._polling import until
 from tests.fleet._setups import Fleet
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import asyncpg
-    import pytest
 
     from forebay.fleet.port import Offer, Report
 
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class _Around:
-    """A port of a runner of which a test replaces some methods."""
+    """A port of which a test replaces some methods."""
 
     def __init__(self, port: Any) -> None:
         self._port = port
@@ -56,7 +64,7 @@ async def test_an_offer_that_comes_twice_at_once_runs_once(dsn: str, conn: Conn,
         batched.extend(value["n"] for value, _ in values)
         return [None] * len(values)
 
-    doubling = Fleet(fleet.dispatcher_port, lambda: _Doubling(fleet.runner_port()))  # type: ignore[arg-type,return-value]
+    doubling = Fleet(fleet.dispatcher_port, lambda: _Doubling(fleet.runner_port()))
     async with doubling.working(dsn, pipeline):
         job = await pipeline.submit_many(conn, [{"n": n} for n in range(20)])
         assert (await wait(dsn, job.job_id, timeout=60)).done == 20
@@ -89,7 +97,7 @@ async def test_reports_that_have_waited_fit_into_messages_that_dispatchers_read(
         runs.append(value["n"])
         return "x" * 300_000
 
-    slow = Fleet(fleet.dispatcher_port, lambda: _Delaying(fleet.runner_port(), reached))  # type: ignore[arg-type,return-value]
+    slow = Fleet(fleet.dispatcher_port, lambda: _Delaying(fleet.runner_port(), reached))
     async with slow.working(dsn, pipeline):
         job = await pipeline.submit_many(conn, [{"n": n} for n in range(8)])
         async with asyncio.timeout(60):
@@ -99,3 +107,49 @@ async def test_reports_that_have_waited_fit_into_messages_that_dispatchers_read(
         assert (await wait(dsn, job.job_id, timeout=60)).done == 8
     assert sorted(runs) == list(range(8))
     await until(conn, "count(*) = 0 from forebay.lease")
+
+
+class _Refusing(_Around):
+    """Takes no offers, because they are too large."""
+
+    async def offer(self, *_: object) -> None:
+        raise MaxPayloadError
+
+
+async def test_an_offer_that_the_broker_never_takes_fails_with_its_reason(
+    dsn: str, conn: Conn, jetstream: Fleet
+) -> None:
+    pipeline: Pipeline[Input] = Pipeline("refused", dict)
+
+    @pipeline.step(retry=Retry(attempts=1))
+    async def step(ctx: Context, value: Input) -> None: ...
+
+    refusing = Fleet(lambda: _Refusing(jetstream.dispatcher_port()), jetstream.runner_port)
+    async with refusing.working(dsn, pipeline):
+        job = await pipeline.submit(conn, {})
+        assert (await wait(dsn, job.job_id, timeout=60)).error == 1
+    assert "maximum payload exceeded" in await conn.fetchval("select error ->> 'reason' from forebay.item")
+
+
+async def test_a_nats_server_that_takes_small_messages_only_is_refused(tmp_path: Path) -> None:
+    server = NatsCluster(tmp_path, 1, more="max_payload: 100KB")
+    server.start()
+    try:
+        await server.wait_until_ready()
+        with pytest.raises(DefinitionError) as caught:
+            await connect(Address.parse(server.url), "test")
+    finally:
+        server.kill()
+    assert str(caught.value) == (
+        "the NATS server takes messages of 102400 bytes, but a fleet needs 270336: set max_payload in its configuration"
+    )
+
+
+def test_beats_of_a_runner_with_many_tasks_are_divided() -> None:
+    held = [HeldOffer(f"1:{n}", "d", tuple(range(2**62, 2**62 + 800)), {"note": "x" * 200}) for n in range(40)]
+    beats = list(beats_of("runner", held, slots={"step": 3}))
+    assert [offer for beat in beats for offer in beat.held] == held
+    assert [beat.slots for beat in beats] == [{"step": 3}] + [None] * (len(beats) - 1)
+    assert 1 < len(beats) < len(held)
+    assert max(len(wire.encode(beat)) for beat in beats) < BUNDLE_BYTES
+    assert list(beats_of("runner", [])) == [Beat("runner")]

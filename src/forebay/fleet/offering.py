@@ -9,7 +9,7 @@ from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.step_runtime import StepRuntime
 from forebay.fleet.credits import StepCredits
-from forebay.fleet.offers import RawTask
+from forebay.fleet.offered_tasks import RawTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable

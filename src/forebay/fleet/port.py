@@ -17,8 +17,8 @@ An adapter promises:
 5.  Beats go to all dispatchers that are connected, tells to one runner. Both may be lost, and are not kept for anybody
     who is not connected. A beat has left this process when `beat` returns.
 6.  `input` asks the dispatcher of an offer, which answers with its handler; inputs are of any size.
-7.  A bundle has at most `BUNDLE_BYTES`, a report at most `REPORT_BYTES` as JSON. An adapter whose broker takes smaller
-    messages divides them.
+7.  A bundle and a beat have at most `BUNDLE_BYTES`, a report at most `REPORT_BYTES` as JSON. An adapter whose broker
+    takes smaller messages divides reports.
 8.  A method that cannot reach the broker raises BrokerUnavailable; the adapter reconnects in the background, forever,
     and the iterators go on after that. The `open` of a dispatcher creates what is missing in the broker, and may be
     called by many at the same time; what the broker loses later is created again. Runners create nothing: until it is

@@ -21,6 +21,7 @@ from forebay.engine.work.slot_scheduler import SlotScheduler
 from forebay.engine.work.step_calls import call_of
 from forebay.engine.work.threads import Threads, threads_needed
 from forebay.errors import DataError
+from forebay.fleet.beats import beats_of
 from forebay.fleet.offerable import why_not_offered
 from forebay.fleet.outbox import Outbox
 from forebay.fleet.outcomes import RELEASED, encode_outcome, encode_refused
@@ -229,7 +230,7 @@ class StepRunner:
             self._held[offer.id] = HeldWork(offer, executor.step_id)
             self._tasks.update((task.token, (offer, task)) for task in offer.tasks)
         # First, so that a dispatcher knows who had the task if it kills this process.
-        await self._send_beat(Beat(self.name, held=tuple(self._held_offer(offer) for offer in new)))
+        await self._send_beats([self._held_offer(offer) for offer in new])
         for offer in new:
             for task in offer.tasks if offer.id in self._held else ():
                 executor.queue.push(_lease(task, executor.step_id), 0, 1.0)
@@ -298,8 +299,12 @@ class StepRunner:
         notes = self._progress.take()
         share = self._machine.share
         slots = {executor.step.label: executor.slots_at(share) for executor in self._executors.values()}
-        held = tuple(self._held_offer(each.offer, notes) for each in self._held.values())
-        await self._send_beat(Beat(self.name, slots={} if self._stopping.is_set() else slots, held=held))
+        held = [self._held_offer(each.offer, notes) for each in self._held.values()]
+        await self._send_beats(held, slots={} if self._stopping.is_set() else slots)
+
+    async def _send_beats(self, held: Sequence[HeldOffer], slots: Mapping[str, int] | None = None) -> None:
+        for beat in beats_of(self.name, held, slots=slots):
+            await self._send_beat(beat)
 
     async def _send_beat(self, beat: Beat) -> None:
         try:
