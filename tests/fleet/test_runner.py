@@ -17,18 +17,18 @@ from forebay.errors import DefinitionError
 from forebay.fleet import wire
 from forebay.fleet.beats import beats_of
 from forebay.fleet.jetstream.connection import Address, connect
-from forebay.fleet.port import BUNDLE_BYTES, Beat, BrokerUnavailable, HeldOffer
+from forebay.fleet.port import BUNDLE_BYTES, Beat, BrokerUnavailable, Drop, HeldOffer
 from tests.fleet._nats import NatsCluster
 from tests.fleet._pipelines import Input
 from tests.fleet._polling import until
-from tests.fleet._setups import Fleet
+from tests.fleet._setups import Fleet, running
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import asyncpg
 
-    from forebay.fleet.port import Offer, Report
+    from forebay.fleet.port import Offer, Report, RunnerPort
 
     Conn = asyncpg.Connection[Any]
 
@@ -153,3 +153,40 @@ def test_beats_of_a_runner_with_many_tasks_are_divided() -> None:
     assert 1 < len(beats) < len(held)
     assert max(len(wire.encode(beat)) for beat in beats) < BUNDLE_BYTES
     assert list(beats_of("runner", [])) == [Beat("runner")]
+
+
+async def test_a_runner_that_does_not_end_a_call_at_its_timeout_loses_it(
+    dsn: str, conn: Conn, fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although it says all the time that it has the task."""
+    monkeypatch.setattr("forebay.fleet.offers._OVERDUE_S", 0.5)
+    pipeline: Pipeline[Input] = Pipeline("hung", dict)
+
+    @pipeline.step(timeout=0.25, retry=Retry(attempts=1))
+    async def step(ctx: Context, value: Input) -> None: ...
+
+    port = fleet.runner_port()
+    async with running(fleet.dispatcher(dsn, pipeline)):
+        await port.open("hung", ["hung.step"])
+        try:
+            job = await pipeline.submit(conn, {})
+            (offer,) = await _first_offers(port, "hung.step")
+            assert offer.timeout == 0.25
+            held = HeldOffer(offer.id, offer.dispatcher, (offer.tasks[0].token,))
+            told = asyncio.ensure_future(anext(port.tells()))
+            while not told.done():
+                await port.beat(Beat("hung", slots={"hung.step": 1}, held=(held,)))
+                await asyncio.wait({told}, timeout=0.1)
+            assert told.result() == Drop((offer.id,))
+            assert (await wait(dsn, job.job_id, timeout=60)).error == 1
+        finally:
+            await port.close()
+    assert await conn.fetchval("select error ->> 'reason' from forebay.item") == "timed out after 0.25 s"
+
+
+async def _first_offers(port: RunnerPort, step: str) -> Sequence[Offer]:
+    async with asyncio.timeout(60):
+        while True:
+            await port.beat(Beat("hung", slots={step: 1}))
+            if offers := await port.take(step, 1):
+                return offers

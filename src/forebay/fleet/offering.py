@@ -48,6 +48,12 @@ class OfferingExecutor(StepExecutor):
             self._start(self._offer_next())
         self._refill_at = self.queue.size // 2
 
+    def stop_overdue(self, now: float) -> None:
+        """Stop offers that their runner should have ended, whatever kind of step it is."""
+        for attempt in list(self.running):
+            if attempt.deadline < now:
+                attempt.end("timeout")
+
     async def _offer_next(self) -> None:
         self._beginning -= 1
         await self._slot()

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 log = get_logger("dispatcher")
 
+# After a timeout, a runner has so long to say that it has ended the call. A process for a step may start in this time.
+_OVERDUE_S = 60.0
 _DROPS = 1000  # offers that are dropped by one message
 
 
@@ -39,7 +41,16 @@ class OpenOffer:
     ends: asyncio.Future[dict[tuple[int, int], TaskEnd]]
     runner: str | None = None  # that has said that it has the offer
     seen: float = field(default_factory=time.monotonic)  # offered, or last in a beat
+    is_running: bool = False
     is_lost: bool = False  # its leases were told to expire
+
+    def begin(self) -> None:
+        """Note that the call has begun. The runner ends it at the timeout; if it does not, it is hung."""
+        if not self.is_running and self.offer.timeout is not None:
+            deadline = time.monotonic() + self.offer.timeout + _OVERDUE_S
+            for attempt in self.attempts:
+                attempt.deadline = deadline
+        self.is_running = True
 
 
 class Offers:
@@ -78,7 +89,7 @@ class Offers:
     ) -> list[TaskEnd]:
         """How the tasks of one call have ended. They are in several offers if one message cannot hold them."""
         for attempt in attempts:
-            attempt.deadline = float("inf")  # the runner sees to it
+            attempt.deadline = float("inf")  # until a runner has begun
         calls = [self._reported_offer(step, *each) for each in offered_tasks(attempts, raws)]
         ends = [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls)
         return [end for some in ends for end in some]
@@ -86,7 +97,7 @@ class Offers:
     async def _reported_offer(
         self, step: Step[Any, Any], attempts: Sequence[Attempt], tasks: tuple[OfferedTask, ...], size: int
     ) -> list[TaskEnd]:
-        offer = Offer(f"{self.name}:{next(self._numbers)}", self.name, step.label, tasks)
+        offer = Offer(f"{self.name}:{next(self._numbers)}", self.name, step.label, tasks, step.timeout)
         out = OpenOffer(offer, size, attempts, asyncio.get_running_loop().create_future())
         self.open[offer.id] = out
         self._waiting.setdefault(step.label, []).append(out)
@@ -188,6 +199,8 @@ class Offers:
             self.drop(runner, held.id)
         elif not out.is_lost:
             out.runner, out.seen = runner, time.monotonic()
+            if held.is_running:
+                out.begin()
 
     def note_report(self, report: Report) -> bool:
         """Pass a report on; False if its offer is not out."""

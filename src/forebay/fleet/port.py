@@ -79,6 +79,7 @@ class Offer:
     dispatcher: str
     step: str
     tasks: tuple[OfferedTask, ...]
+    timeout: float | None = None  # seconds; the runner ends the call after this time
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class HeldOffer:
     dispatcher: str
     tokens: tuple[Id, ...]
     progress: Mapping[str, Any] | None = None  # of its first task
+    is_running: bool = True  # the call has begun
 
 
 @dataclass(frozen=True, slots=True)

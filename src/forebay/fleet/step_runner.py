@@ -40,7 +40,7 @@ from forebay.types import Cancel, Done, NotFound, Skip, Snooze, Wait
 from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
@@ -230,7 +230,7 @@ class StepRunner:
             self._held[offer.id] = HeldWork(offer, executor.step_id)
             self._tasks.update((task.token, (offer, task)) for task in offer.tasks)
         # First, so that a dispatcher knows who had the task if it kills this process.
-        await self._send_beats([self._held_offer(offer) for offer in new])
+        await self._send_beats([self._held_offer(offer, ()) for offer in new])
         for offer in new:
             for task in offer.tasks if offer.id in self._held else ():
                 executor.queue.push(_lease(task, executor.step_id), 0, 1.0)
@@ -299,7 +299,8 @@ class StepRunner:
         notes = self._progress.take()
         share = self._machine.share
         slots = {executor.step.label: executor.slots_at(share) for executor in self._executors.values()}
-        held = [self._held_offer(each.offer, notes) for each in self._held.values()]
+        running = {attempt.token for executor in self._executors.values() for attempt in executor.running}
+        held = [self._held_offer(each.offer, running, notes) for each in self._held.values()]
         await self._send_beats(held, slots={} if self._stopping.is_set() else slots)
 
     async def _send_beats(self, held: Sequence[HeldOffer], slots: Mapping[str, int] | None = None) -> None:
@@ -312,9 +313,12 @@ class StepRunner:
         except BrokerUnavailable as error:
             log.debug("beat_not_sent", error=str(error))
 
-    def _held_offer(self, offer: Offer, notes: Mapping[int, dict[str, Any]] | None = None) -> HeldOffer:
+    def _held_offer(
+        self, offer: Offer, running: Collection[int], notes: Mapping[int, dict[str, Any]] | None = None
+    ) -> HeldOffer:
         tokens = tuple(task.token for task in offer.tasks)
-        return HeldOffer(offer.id, offer.dispatcher, tokens, (notes or {}).get(tokens[0]))
+        is_running = any(token in running for token in tokens)
+        return HeldOffer(offer.id, offer.dispatcher, tokens, (notes or {}).get(tokens[0]), is_running)
 
     async def _read_tells(self) -> None:
         async for drop in self._port.tells():
