@@ -110,6 +110,16 @@ def waits(pipeline: Pipeline[Input]) -> Pipeline[Input]:
     return pipeline
 
 
+def passing() -> Pipeline[Input]:
+    """Its tasks pass at once."""
+    pipeline: Pipeline[Input] = Pipeline("passing", dict)
+
+    @pipeline.step()
+    async def step(ctx: Context, value: Input) -> None: ...
+
+    return pipeline
+
+
 class Gate:
     """A pipeline whose tasks say that they run, and wait to be let go."""
 

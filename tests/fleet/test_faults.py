@@ -18,7 +18,7 @@ from forebay.settings import Settings
 from forebay.types import Rows
 from tests.fleet._lossy import LossyDispatcherPort, LossyRunnerPort
 from tests.fleet._nats import NatsCluster
-from tests.fleet._pipelines import Gate, Input, kinds
+from tests.fleet._pipelines import Gate, Input, kinds, passing
 from tests.fleet._polling import until
 from tests.fleet._redis import RedisServer
 from tests.fleet._setups import Fleet, running
@@ -148,9 +148,12 @@ async def test_a_step_without_a_runner_is_left_to_workers(dsn: str, conn: Conn, 
     new.step()(one)
     new.step()(two)
     old.step()(one)
-    async with running(jetstream.dispatcher(dsn, new)), running(jetstream.runner(old)):
+    probe = passing()
+    async with running(jetstream.dispatcher(dsn, new, probe)), running(jetstream.runner(old, probe)):
         job = await new.submit(conn, {})
         await until(conn, "coalesce(result, '{}') ? 'one' from forebay.item")
+        passed = await probe.submit_many(conn, [{}] * 10)  # what could be claimed before them has been
+        assert (await wait(dsn, passed.job_id, timeout=30)).done == 10
         assert await conn.fetchval("select count(*) from forebay.lease") == 0
         async with running(Worker(dsn, [new], settings=Settings(queues="skewed.two"))):
             assert (await wait(dsn, job.job_id, timeout=30)).done == 1
