@@ -18,6 +18,7 @@ async function run(input, signal) {
 
 const SLOTS = 4;
 const BEAT_MS = 1000;
+const FRESH_MS = 1000 * (process.env.FOREBAY_LEASE_FLOOR_S ?? 10); // as for dispatchers
 const PAUSE_MS = 500; // after an error of the broker
 const GRACE_MS = 20_000; // for running tasks when this process is stopped
 const runner = `node-${randomUUID()}`;
@@ -118,6 +119,8 @@ async function next(token) {
   const job = await offers.getNextJob(token);
   if (!job) return []; // it has waited for some seconds
   await job.moveToCompleted("", token, false); // it has left the broker: only PostgreSQL gives a task out again
+  const [seconds] = await connection.time(); // that of Redis, as the time of the job
+  if (seconds * 1000 - job.timestamp > FRESH_MS) return []; // it is, or will be, in another offer
   return job.data.v === 1 ? job.data.m : [];
 }
 

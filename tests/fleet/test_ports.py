@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from forebay.fleet import wire
+from forebay.fleet.broker_clock import BrokerClock
 from forebay.fleet.bullmq import BullMQDispatcher, BullMQRunner
 from forebay.fleet.port import (
     Beat,
@@ -56,9 +60,9 @@ class Side:
             await port.close()
 
     @asynccontextmanager
-    async def runner_port(self, name: str | None = None) -> AsyncIterator[RunnerPort]:
+    async def runner_port(self, name: str | None = None, **options: Any) -> AsyncIterator[RunnerPort]:
         port = self.fleet.runner_port()
-        await port.open(name or self.runner, [self.step])
+        await port.open(name or self.runner, [self.step], **options)
         try:
             yield port
         finally:
@@ -112,6 +116,37 @@ async def test_a_runner_that_waits_gets_what_is_offered_then(side: Side) -> None
             while not taken:
                 taken = await runner.take(side.step, 1)
         assert [offer.id for offer in taken] == ["late"]
+
+
+async def test_bundles_that_have_waited_for_too_long_are_dropped(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the clock of the broker: that of the dispatcher may be wrong."""
+    monkeypatch.setattr("forebay.fleet.broker_clock._VALID_S", float("inf"))
+    monkeypatch.setattr("bullmq.job.time", SimpleNamespace(time=lambda: 1.0))
+    async with side.dispatcher_port() as dispatcher, side.runner_port(fresh_s=60) as runner:
+        assert await _next_id(side, dispatcher, runner, "first") == "first"  # the clock of the broker has been read
+        await dispatcher.offer(side.step, [side.offer("old")])
+        with monkeypatch.context() as later:
+            later.setattr("forebay.fleet.broker_clock.monotonic", lambda: time.monotonic() + 100)
+            assert await runner.take(side.step, 1) == []
+        assert await _next_id(side, dispatcher, runner, "new") == "new"
+
+
+async def _next_id(side: Side, dispatcher: DispatcherPort, runner: RunnerPort, name: str) -> str:
+    """Offer something, and take the next bundle."""
+    await dispatcher.offer(side.step, [side.offer(name)])
+    async with asyncio.timeout(30):
+        while not (taken := await runner.take(side.step, 1)):
+            pass
+    return taken[0].id
+
+
+async def test_the_clock_of_a_broker_that_does_not_answer() -> None:
+    async def read() -> float:
+        raise BrokerUnavailable("not now")
+
+    clock = BrokerClock(read)
+    assert await clock.now() is None
+    assert await clock.age(0.0) == 0.0
 
 
 async def test_reports_wait_for_their_dispatcher_or_for_one_that_adopts_them(side: Side) -> None:

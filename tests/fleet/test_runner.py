@@ -190,3 +190,27 @@ async def _first_offers(port: RunnerPort, step: str) -> Sequence[Offer]:
             await port.beat(Beat("hung", slots={step: 1}))
             if offers := await port.take(step, 1):
                 return offers
+
+
+async def test_an_offer_that_was_released_is_not_begun(dsn: str, conn: Conn, fleet: Fleet) -> None:
+    """A runner says that it has a slot, and takes nothing; the next one finds this offer in the broker."""
+    runs: list[int] = []
+    pipeline: Pipeline[Input] = Pipeline("released", dict)
+
+    @pipeline.step(concurrency=(1, 1))
+    async def step(ctx: Context, value: Input) -> None:
+        runs.append(ctx.n)
+
+    port = fleet.runner_port()
+    async with running(fleet.dispatcher(dsn, pipeline, lease_floor_s=2.0)):
+        await port.open("silent", [])
+        job = await pipeline.submit(conn, {})
+        while await conn.fetchval("select count(*) = 0 from forebay.lease"):
+            await port.beat(Beat("silent", slots={"released.step": 1}))
+            await asyncio.sleep(0.05)
+        await port.beat(Beat("silent", is_last=True))
+        await port.close()
+        await until(conn, "count(*) = 0 from forebay.lease")
+        async with running(fleet.runner(pipeline, lease_floor_s=1.0)):
+            assert (await wait(dsn, job.job_id, timeout=60)).done == 1
+    assert len(runs) == 1

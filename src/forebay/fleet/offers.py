@@ -176,6 +176,9 @@ class Offers:
         results = await asyncio.gather(
             *[self._port.offer(step, [out.offer for out in bundle]) for bundle in bundles], return_exceptions=True
         )
+        for bundle, error in zip(bundles, results, strict=True):
+            if error is None:
+                _note_sent(bundle)
         failed = [(bundle, error) for bundle, error in zip(bundles, results, strict=True) if error is not None]
         delayed = [(bundle, error) for bundle, error in failed if isinstance(error, BrokerUnavailable)]
         waiting[:0] = [out for bundle, _ in delayed for out in bundle if not out.ends.done()]
@@ -213,6 +216,13 @@ class Offers:
         elif not out.ends.done():
             out.ends.set_result(ends)
         return True
+
+
+def _note_sent(bundle: Sequence[OpenOffer]) -> None:
+    """Runners have as long to take it as they count it as fresh."""
+    for out in bundle:
+        if out.runner is None:
+            out.seen = time.monotonic()
 
 
 def _fail(bundle: Sequence[OpenOffer], error: BaseException) -> None:

@@ -8,7 +8,8 @@ An adapter promises:
 1.  An address of offers is a step. A bundle (the offers of one call of `offer`) goes to one runner that takes the step.
     Different runners that take the same step share its bundles: normally each bundle is taken once.
 2.  A bundle has left the broker when `take` returns it, before anything of it runs. The broker never delivers it again,
-    however the runner ends. Bundles that nobody takes may be dropped after `OFFER_SECONDS`.
+    however the runner ends. Bundles that nobody takes may be dropped after `OFFER_SECONDS`; `take` drops those that
+    have been in the broker, by its own clock, for longer than the runner has said in `open`.
 3.  `take(step, most)` returns at most `most` bundles, and waits for the first one. It returns nothing after a few
     seconds at the latest. The broker gives the bundles of a step out in the order in which they were offered. What is
     under way to a runner that stops may be lost.
@@ -174,7 +175,7 @@ class DispatcherPort(Protocol):
 class RunnerPort(Protocol):
     """The broker as runners see it."""
 
-    async def open(self, runner: str, steps: Sequence[str]) -> None: ...
+    async def open(self, runner: str, steps: Sequence[str], *, fresh_s: float = OFFER_SECONDS) -> None: ...
     async def take(self, step: str, most: int) -> Sequence[Offer]:
         """The offers of at most `most` bundles."""
         ...

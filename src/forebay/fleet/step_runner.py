@@ -178,7 +178,8 @@ class StepRunner:
         backoff = Backoff(0.2, 5)
         while not self._stopping.is_set():
             try:
-                await self._port.open(self.name, labels)
+                # Dispatchers release what no runner has taken for so long: it is, or will be, in another offer.
+                await self._port.open(self.name, labels, fresh_s=self.settings.lease_floor_s)
             except BrokerUnavailable as error:
                 pause = backoff.grow()
                 log.warning("broker_awaited", reason=str(error), next_try_s=pause)
