@@ -120,6 +120,18 @@ def passing() -> Pipeline[Input]:
     return pipeline
 
 
+def counting() -> Pipeline[Input]:
+    """Each task writes a row of its own: a second settle would violate the key."""
+    pipeline: Pipeline[Input] = Pipeline("counting", dict, tables=["effects"])
+
+    @pipeline.step(concurrency=(4, 4))
+    async def count(ctx: Context, value: Input) -> Any:
+        await asyncio.sleep(0.01)
+        return Done(value["n"], writes=[Rows("effects", [{"n": ctx.n}])])
+
+    return pipeline
+
+
 class Gate:
     """A pipeline whose tasks say that they run, and wait to be let go."""
 
