@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,6 +19,7 @@ from forebay.engine.db import control, limits
 from forebay.engine.submit.results import wait
 from forebay.testing import testbed
 from forebay.types import JobState
+from tests.fleet import process_steps
 from tests.fleet._pipelines import Gate, Input, graph, kinds, passing, waits
 from tests.fleet._polling import until
 
@@ -137,6 +139,36 @@ async def test_batches_that_one_message_cannot_hold(dsn: str, conn: Conn, setup:
     numbers = "select sum((result ->> 'count')::int), count(*) from forebay.item where job_id = $1 and n > 0"
     assert await _rows(conn, numbers, many.job_id) == [(1500 * 1501 // 2, 1500)]
     assert await _rows(conn, "select count(*) from forebay.attempt where outcome <> 'DONE'") == [(0,)]
+
+
+async def test_a_delayed_job_waits_for_its_time(dsn: str, conn: Conn, setup: Setup) -> None:
+    """The server has the clock of this machine."""
+    pipeline: Pipeline[Input] = Pipeline("delayed", dict)
+    starts: dict[str, float] = {}
+
+    @pipeline.step()
+    async def step(ctx: Context, value: Input) -> None:
+        starts[value["n"]] = time.time()
+
+    async with setup.working(dsn, pipeline):
+        began = time.time()
+        late = await pipeline.submit(conn, {"n": "late"}, delay=1.5)
+        await pipeline.submit(conn, {"n": "soon"})
+        assert (await wait(dsn, late.job_id, timeout=60)).done == 1
+    assert starts.keys() == {"soon", "late"}
+    assert starts["late"] - began >= 1.5
+
+
+async def test_a_step_in_a_process_of_its_own(dsn: str, conn: Conn, setup: Setup) -> None:
+    """What it returns and raises, and its timeout."""
+    pipeline = process_steps.pipeline
+    async with setup.working(dsn, pipeline):
+        job = await pipeline.submit_many(conn, [{"do": name} for name in ("return", "raise", "hang")])
+        await wait(dsn, job.job_id, timeout=60)
+    ends = await _rows(conn, "select result ->> 'apart', error ->> 'reason' from forebay.item where n > 0 order by n")
+    assert int(ends[0][0]) != os.getpid()
+    assert ends[1] == (None, "malformed")
+    assert ends[2] == (None, "timed out after 2 s")
 
 
 async def test_progress_is_written_while_the_step_runs(dsn: str, conn: Conn, setup: Setup) -> None:
