@@ -18,7 +18,7 @@ from forebay import Context, Limit, Pipeline
 from forebay.engine.db import control, limits
 from forebay.engine.submit.results import wait
 from forebay.testing import testbed
-from forebay.types import JobState
+from forebay.types import JobState, Signal, Wait
 from tests.fleet import process_steps
 from tests.fleet._pipelines import Gate, Input, graph, kinds, passing, waits
 from tests.fleet._polling import until
@@ -91,6 +91,22 @@ async def test_a_step_waits_for_a_signal(dsn: str, conn: Conn, setup: Setup) -> 
         assert await control.signal(conn, "answer", "1", {"x": 1}, "anna", 0) == 1
         await wait(dsn, job.job_id, timeout=30)
     assert await conn.fetchval("select result ->> 'ask' from forebay.item") == "{'x': 1}"
+
+
+async def test_a_step_waits_for_a_large_signal(dsn: str, conn: Conn, setup: Setup) -> None:
+    """As long as a signal may be: in the offer of the task, it would be longer than a message of the broker."""
+    pipeline: Pipeline[Input] = Pipeline("waits", dict)
+
+    @pipeline.step()
+    async def ask(ctx: Context, value: Input) -> Signal | Wait | int:
+        return Wait("answer", "1") if ctx.signal is None else len(ctx.signal.payload["text"])
+
+    async with setup.working(dsn, pipeline):
+        job = await pipeline.submit(conn, {"n": 1}, owner="anna")
+        await until(conn, "count(*) = 1 from forebay.waits")
+        assert await control.signal(conn, "answer", "1", {"text": '"' * 500_000}, "anna", 0) == 1
+        await wait(dsn, job.job_id, timeout=60)
+    assert await conn.fetchval("select result ->> 'ask' from forebay.item") == "500000"
 
 
 async def test_large_inputs_and_results(dsn: str, conn: Conn, setup: Setup) -> None:

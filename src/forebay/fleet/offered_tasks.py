@@ -78,8 +78,19 @@ def _without_input(attempt: Attempt, raw: RawTask) -> tuple[OfferedTask, int]:
 
 
 def _signal(signal: Signal) -> dict[str, Any]:
-    payload = to_json(signal.payload).decode()
-    return {"name": signal.name, "key": signal.key, "payload": payload, "timed_out": signal.timed_out}
+    payload = payload_of(signal)
+    is_large = len(to_json(payload)) > _LARGE
+    return {
+        "name": signal.name,
+        "key": signal.key,
+        "payload": None if is_large else payload,
+        "timed_out": signal.timed_out,
+    }
+
+
+def payload_of(signal: Signal) -> str:
+    """The payload of a signal, as JSON."""
+    return to_json(signal.payload).decode()
 
 
 def _input_bytes(raw: RawTask) -> int:

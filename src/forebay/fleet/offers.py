@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from forebay.fleet.offered_tasks import RawTask, offered_tasks
+from forebay.fleet.offered_tasks import RawTask, offered_tasks, payload_of
 from forebay.fleet.outcomes import Released, decode_outcome
 from forebay.fleet.port import BUNDLE_BYTES, BrokerUnavailable, Drop, Offer
 from forebay.log import get_logger
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from forebay.engine.declare.step import Step
     from forebay.engine.work.attempt import Attempt
     from forebay.fleet.credits import StepCredits
-    from forebay.fleet.port import DispatcherPort, HeldOffer, OfferedTask, Report, TaskEnd
+    from forebay.fleet.port import DispatcherPort, HeldOffer, InputRequest, OfferedTask, Report, TaskEnd
 
 log = get_logger("dispatcher")
 
@@ -204,6 +204,14 @@ class Offers:
             out.runner, out.seen = runner, time.monotonic()
             if held.is_running:
                 out.begin()
+
+    def payload_for(self, request: InputRequest) -> str | None:
+        """The payload of the signal that a task has waited for, as JSON; None if there is none."""
+        out = self.open.get(request.offer)
+        for attempt in () if out is None else out.attempts:
+            if (attempt.token, attempt.n) == (request.token, request.n) and attempt.signal is not None:
+                return payload_of(attempt.signal)
+        return None
 
     def note_report(self, report: Report) -> bool:
         """Pass a report on; False if its offer is not out."""

@@ -69,7 +69,7 @@ class OfferedTask:
     input: str | None
     results: str | None = None
     names: Mapping[str, str] | None = None  # of steps with another name in the version of the job
-    signal: Mapping[str, Any] | None = None  # what the task has waited for
+    signal: Mapping[str, Any] | None = None  # what the task has waited for; a payload of None is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +143,11 @@ class InputRequest:
 
 @dataclass(frozen=True, slots=True)
 class TaskInput:
-    """The input of a task and the results of the earlier steps, as JSON."""
+    """The input of a task, the results of the earlier steps, and the payload of its signal, as JSON."""
 
     input: str
     results: str | None
+    payload: str | None = None
 
 
 InputHandler: TypeAlias = Callable[[InputRequest], Awaitable[TaskInput | None]]
