@@ -34,8 +34,10 @@ def free_ports(count: int) -> list[int]:
 class NatsCluster:
     """Some NATS servers with JetStream that know each other."""
 
-    def __init__(self, folder: Path, nodes: int) -> None:
+    def __init__(self, folder: Path, nodes: int, *, more: str = "") -> None:
+        """`more`: lines of their configuration."""
         self.folder = folder
+        self._more = more
         self.nodes = nodes
         ports = free_ports(2 * nodes)
         self.ports, self._routes = ports[:nodes], ports[nodes:]
@@ -59,7 +61,8 @@ class NatsCluster:
         listen = f"127.0.0.1:{self._routes[node]}"
         cluster = f"cluster {{ name: tests, listen: {listen}, routes: [{routes}] }}" if self.nodes > 1 else ""
         store = f'store_dir: "{self.folder}/store-{node}", max_mem: 256M, max_file: 1G'
-        return f"server_name: n{node}\nlisten: 127.0.0.1:{self.ports[node]}\njetstream {{ {store} }}\n{cluster}\n"
+        lines = [f"server_name: n{node}", f"listen: 127.0.0.1:{self.ports[node]}", f"jetstream {{ {store} }}"]
+        return "\n".join([*lines, cluster, self._more, ""])
 
     async def wait_until_ready(self) -> None:
         async with asyncio.timeout(60):

@@ -110,6 +110,28 @@ def waits(pipeline: Pipeline[Input]) -> Pipeline[Input]:
     return pipeline
 
 
+def passing() -> Pipeline[Input]:
+    """Its tasks pass at once."""
+    pipeline: Pipeline[Input] = Pipeline("passing", dict)
+
+    @pipeline.step()
+    async def step(ctx: Context, value: Input) -> None: ...
+
+    return pipeline
+
+
+def counting() -> Pipeline[Input]:
+    """Each task writes a row of its own: a second settle would violate the key."""
+    pipeline: Pipeline[Input] = Pipeline("counting", dict, tables=["effects"])
+
+    @pipeline.step(concurrency=(4, 4))
+    async def count(ctx: Context, value: Input) -> Any:
+        await asyncio.sleep(0.01)
+        return Done(value["n"], writes=[Rows("effects", [{"n": ctx.n}])])
+
+    return pipeline
+
+
 class Gate:
     """A pipeline whose tasks say that they run, and wait to be let go."""
 

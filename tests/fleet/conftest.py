@@ -76,7 +76,24 @@ def fleet(request: pytest.FixtureRequest) -> Fleet:
     return found
 
 
-@pytest.fixture(params=["direct", "jetstream", "bullmq"])
+@pytest.fixture(scope="session")
+def nats_cluster(run_folder: Path, worker: str) -> Iterator[NatsCluster]:
+    """Three servers, which all tests of this process share."""
+    servers = NatsCluster(run_folder / f"nats-cluster-{worker}", 3)
+    servers.start()
+    asyncio.run(servers.wait_until_ready())
+    yield servers
+    servers.kill()
+
+
+@pytest.fixture
+def clustered(nats_cluster: NatsCluster) -> Fleet:
+    """A fleet over three servers: each stream has three replicas."""
+    url = f"{nats_cluster.url}/t{next(_numbers)}"
+    return Fleet(partial(JetStreamDispatcher, url), partial(JetStreamRunner, url))
+
+
+@pytest.fixture(params=["direct", "jetstream", "bullmq", pytest.param("clustered", marks=pytest.mark.soak)])
 def setup(request: pytest.FixtureRequest) -> Setup:
     """Each of the ways to run steps."""
     return Direct() if request.param == "direct" else request.getfixturevalue(request.param)

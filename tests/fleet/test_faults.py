@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from forebay import Context, Done, Pipeline, Retry, Worker
+from forebay import Context, Pipeline, Retry, Worker
 from forebay.engine.submit.results import wait
 from forebay.fleet.step_runner import StepRunner
 from forebay.settings import Settings
-from forebay.types import Rows
 from tests.fleet._lossy import LossyDispatcherPort, LossyRunnerPort
 from tests.fleet._nats import NatsCluster
-from tests.fleet._pipelines import Gate, Input, kinds
-from tests.fleet._polling import until
+from tests.fleet._pipelines import Gate, Input, counting, kinds, passing
+from tests.fleet._polling import assert_once, until
 from tests.fleet._redis import RedisServer
 from tests.fleet._setups import Fleet, running
 
@@ -32,28 +31,10 @@ if TYPE_CHECKING:
     Conn = asyncpg.Connection[Any]
 
 
-def _counting() -> Pipeline[Input]:
-    """Each task writes a row of its own: a second settle would violate the key."""
-    pipeline: Pipeline[Input] = Pipeline("counting", dict, tables=["effects"])
-
-    @pipeline.step(concurrency=(4, 4))
-    async def count(ctx: Context, value: Input) -> Any:
-        await asyncio.sleep(0.01)
-        return Done(value["n"], writes=[Rows("effects", [{"n": ctx.n}])])
-
-    return pipeline
-
-
-async def _assert_once(conn: Conn, size: int) -> None:
-    assert await conn.fetchval("select count(*) from effects") == size
-    assert await conn.fetchval("select count(*) from forebay.attempt where outcome = 'DONE'") == size
-    assert await conn.fetchval("select count(*) from forebay.lease") == 0
-
-
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 8))])
 async def test_offers_and_reports_are_lost_doubled_and_delayed(dsn: str, conn: Conn, fleet: Fleet, seed: int) -> None:
     await conn.execute("create table effects (n int primary key)")
-    pipeline, rng = _counting(), random.Random(seed)
+    pipeline, rng = counting(), random.Random(seed)
     ports: list[Any] = []
 
     def dispatcher_port() -> Any:
@@ -68,7 +49,7 @@ async def test_offers_and_reports_are_lost_doubled_and_delayed(dsn: str, conn: C
     async with lossy.working(dsn, pipeline, runners=2, lease_floor_s=1.0, sweep_s=0.1):
         job = await pipeline.submit_many(conn, [{"n": n} for n in range(60)])
         assert (await wait(dsn, job.job_id, timeout=120)).done == 60
-    await _assert_once(conn, 60)
+    await assert_once(conn, 60)
     assert all(sum(getattr(port, kind) for port in ports) > 0 for kind in ("lost", "doubled", "delayed"))
 
 
@@ -108,13 +89,13 @@ async def test_redis_that_stops_and_forgets_everything(dsn: str, conn: Conn, tmp
 async def _half_done(dsn: str, conn: Conn, url: str) -> AsyncIterator[None]:
     """A fleet in the middle of a job, which has to end after what the block does."""
     await conn.execute("create table effects (n int primary key)")
-    pipeline = _counting()
+    pipeline = counting()
     async with _fleet_at(url).working(dsn, pipeline, lease_floor_s=1.0, sweep_s=0.1, grace_s=0.5):
         job = await pipeline.submit_many(conn, [{"n": n} for n in range(200)])
         await until(conn, "count(*) >= 20 from effects")
         yield
         assert (await wait(dsn, job.job_id, timeout=90)).done == 200
-    await _assert_once(conn, 200)
+    await assert_once(conn, 200)
 
 
 def _fleet_at(url: str) -> Fleet:
@@ -148,9 +129,12 @@ async def test_a_step_without_a_runner_is_left_to_workers(dsn: str, conn: Conn, 
     new.step()(one)
     new.step()(two)
     old.step()(one)
-    async with running(jetstream.dispatcher(dsn, new)), running(jetstream.runner(old)):
+    probe = passing()
+    async with running(jetstream.dispatcher(dsn, new, probe)), running(jetstream.runner(old, probe)):
         job = await new.submit(conn, {})
         await until(conn, "coalesce(result, '{}') ? 'one' from forebay.item")
+        passed = await probe.submit_many(conn, [{}] * 10)  # what could be claimed before them has been
+        assert (await wait(dsn, passed.job_id, timeout=30)).done == 10
         assert await conn.fetchval("select count(*) from forebay.lease") == 0
         async with running(Worker(dsn, [new], settings=Settings(queues="skewed.two"))):
             assert (await wait(dsn, job.job_id, timeout=30)).done == 1
@@ -196,7 +180,7 @@ async def test_workers_and_fleets_share_a_queue_and_take_over_without_a_drain(
 ) -> None:
     """A worker, a fleet over JetStream, one over BullMQ, and a worker again; each meets the one before."""
     await conn.execute("create table effects (n int primary key)")
-    pipeline = _counting()
+    pipeline = counting()
     worker = Worker(dsn, [pipeline], settings=Settings(grace_s=5))
     async with AsyncExitStack() as stack:
         async with running(worker):
@@ -210,7 +194,7 @@ async def test_workers_and_fleets_share_a_queue_and_take_over_without_a_drain(
                 await until(conn, "count(*) >= 600 from effects")
         async with running(Worker(dsn, [pipeline])):
             assert (await wait(dsn, job.job_id, timeout=60)).done == 1000
-    await _assert_once(conn, 1000)
+    await assert_once(conn, 1000)
 
 
 async def test_a_runner_hands_back_what_it_has_when_it_stops(dsn: str, conn: Conn, jetstream: Fleet) -> None:

@@ -17,10 +17,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from forebay import Context, Pipeline
+from forebay import Context, Pipeline, Retry
 from forebay.engine.submit.results import wait
 from forebay.fleet.bullmq import BullMQDispatcher, BullMQRunner, ProducedJobs
 from scripts.web import node_folder
+from tests.fleet._polling import until
 from tests.fleet._redis import RedisServer
 from tests.fleet._setups import Fleet, running
 
@@ -58,9 +59,11 @@ def _run(folder: Path, *command: str) -> str:
 
 
 @asynccontextmanager
-async def _node_runner(folder: Path, url: str, step: str, prefix: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def _node_runner(
+    folder: Path, url: str, step: str, prefix: str, program: str = "runner.mjs"
+) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
-        node_folder() / "bin" / "node", "runner.mjs", url, step, prefix, cwd=folder, stdout=asyncio.subprocess.PIPE
+        node_folder() / "bin" / "node", program, url, step, prefix, cwd=folder, stdout=asyncio.subprocess.PIPE
     )
     try:
         assert process.stdout is not None
@@ -74,9 +77,13 @@ async def _node_runner(folder: Path, url: str, step: str, prefix: str) -> AsyncI
 
 @pytest.fixture
 def words() -> Pipeline[Any]:
+    return _words()
+
+
+def _words(**options: Any) -> Pipeline[Any]:
     pipeline: Pipeline[Any] = Pipeline("words", object)
 
-    @pipeline.step()
+    @pipeline.step(**options)  # type: ignore[untyped-decorator]
     async def count(ctx: Context, value: object) -> dict[str, Any]:
         raise AssertionError("the runner for Node does this")
 
@@ -104,6 +111,71 @@ async def test_a_runner_for_node_runs_a_step(
         (None, "data", "the input must be text"),
         ({"words": 40_000, "by": "node"}, None, None),
     ]
+
+
+@pytest.fixture
+def hostile_runner(node_examples: Path) -> str:
+    """The runner with a step that also hangs, and that also ends its process."""
+    program = (node_examples / "runner.mjs").read_text()
+    begin = "async function run(input, signal) {\n"
+    assert program.count(begin) == 1
+    more = (
+        '  if (input === "hang") await new Promise(() => {});\n  if (input === "die") process.kill(process.pid, 9);\n'
+    )
+    (node_examples / "hostile.mjs").write_text(program.replace(begin, begin + more))
+    return "hostile.mjs"
+
+
+async def test_a_runner_for_node_ends_calls_at_their_timeout(
+    dsn: str, conn: asyncpg.Connection[Any], redis_server: RedisServer, node_examples: Path, hostile_runner: str
+) -> None:
+    words = _words(timeout=0.5, retry=Retry(attempts=1))
+    url = f"{redis_server.url}?prefix=hanging"
+    fleet = Fleet(lambda: BullMQDispatcher(url), lambda: BullMQRunner(url))
+    async with (
+        running(fleet.dispatcher(dsn, words)),
+        _node_runner(node_examples, redis_server.url, "words.count", "hanging", hostile_runner),
+    ):
+        job = await words.submit_many(conn, ["hang"] * 5 + ["one two"] * 5)
+        await wait(dsn, job.job_id, timeout=60)
+    rows = await conn.fetch("select error ->> 'reason' as reason, count(*) from forebay.item where n > 0 group by 1")
+    assert {tuple(row) for row in rows} == {("timed out after 0.5 s", 5), (None, 5)}
+
+
+async def test_a_task_that_ends_its_runner_for_node_counts_as_lost(
+    dsn: str,
+    conn: asyncpg.Connection[Any],
+    redis_server: RedisServer,
+    node_examples: Path,
+    hostile_runner: str,
+    words: Pipeline[Any],
+) -> None:
+    """Although it has ended before its first periodic sign of life with this task."""
+    url = f"{redis_server.url}?prefix=dying"
+    fleet = Fleet(lambda: BullMQDispatcher(url), lambda: BullMQRunner(url))
+    async with running(fleet.dispatcher(dsn, words, lease_floor_s=1.0, sweep_s=0.1)):
+        await words.submit(conn, "die")
+        async with _node_runner(node_examples, redis_server.url, "words.count", "dying", hostile_runner) as runner:
+            assert await runner.wait() == -9
+        await until(conn, "count(*) = 1 from forebay.attempt where outcome = 'EXPIRED'")
+
+
+async def test_a_runner_for_node_outlives_redis(
+    dsn: str, conn: asyncpg.Connection[Any], node_examples: Path, words: Pipeline[Any], tmp_path: Path
+) -> None:
+    with RedisServer(tmp_path) as server:
+        fleet = Fleet(lambda: BullMQDispatcher(server.url), lambda: BullMQRunner(server.url))
+        async with (
+            running(fleet.dispatcher(dsn, words)),
+            _node_runner(node_examples, server.url, "words.count", "forebay") as runner,
+        ):
+            before = await words.submit(conn, "one")
+            await wait(dsn, before.job_id, timeout=60)
+            server.kill()
+            server.start()
+            after = await words.submit(conn, "one two")
+            assert (await wait(dsn, after.job_id, timeout=60)).done == 1
+            assert runner.returncode is None
 
 
 async def test_jobs_of_a_producer_for_node_are_submitted_to_postgresql_first(

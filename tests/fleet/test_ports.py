@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from forebay.fleet import wire
+from forebay.fleet.broker_clock import BrokerClock
 from forebay.fleet.bullmq import BullMQDispatcher, BullMQRunner
 from forebay.fleet.port import (
     Beat,
@@ -56,9 +60,9 @@ class Side:
             await port.close()
 
     @asynccontextmanager
-    async def runner_port(self, name: str | None = None) -> AsyncIterator[RunnerPort]:
+    async def runner_port(self, name: str | None = None, **options: Any) -> AsyncIterator[RunnerPort]:
         port = self.fleet.runner_port()
-        await port.open(name or self.runner, [self.step])
+        await port.open(name or self.runner, [self.step], **options)
         try:
             yield port
         finally:
@@ -85,12 +89,21 @@ async def test_bundles_are_taken_once_in_order_and_have_left_the_broker(side: Si
     async with side.dispatcher_port() as dispatcher, side.runner_port() as one, side.runner_port("another") as other:
         for n in range(5):
             await dispatcher.offer(side.step, [side.offer(f"{n} a"), side.offer(f"{n} b")])
-        first = await one.take(side.step, 2)
+        first = await _take(one, side.step, 2)
         assert first == [side.offer(name) for name in ("0 a", "0 b", "1 a", "1 b")]
-        assert [offer.id for offer in await other.take(side.step, 10)] == ["2 a", "2 b", "3 a", "3 b", "4 a", "4 b"]
+        assert [offer.id for offer in await _take(other, side.step, 3)] == ["2 a", "2 b", "3 a", "3 b", "4 a", "4 b"]
         assert await one.take(side.step, 10) == []
     async with side.runner_port("a third") as third:  # the runners have ended without a report
         assert await third.take(side.step, 10) == []
+
+
+async def _take(runner: RunnerPort, step: str, bundles: int) -> list[Offer]:
+    """So many bundles of two offers: `take` returns what has come."""
+    taken: list[Offer] = []
+    async with asyncio.timeout(30):
+        while len(taken) < 2 * bundles:
+            taken += await runner.take(step, bundles - len(taken) // 2)
+    return taken
 
 
 async def test_a_runner_that_waits_gets_what_is_offered_then(side: Side) -> None:
@@ -98,8 +111,42 @@ async def test_a_runner_that_waits_gets_what_is_offered_then(side: Side) -> None
         assert await runner.take(side.step, 1) == []
         waiting = asyncio.create_task(runner.take(side.step, 1))
         await dispatcher.offer(side.step, [side.offer("late")])
-        taken = await waiting or await runner.take(side.step, 1)
+        async with asyncio.timeout(30):
+            taken = await waiting
+            while not taken:
+                taken = await runner.take(side.step, 1)
         assert [offer.id for offer in taken] == ["late"]
+
+
+async def test_bundles_that_have_waited_for_too_long_are_dropped(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the clock of the broker: that of the dispatcher may be wrong."""
+    monkeypatch.setattr("forebay.fleet.broker_clock._VALID_S", float("inf"))
+    monkeypatch.setattr("bullmq.job.time", SimpleNamespace(time=lambda: 1.0))
+    async with side.dispatcher_port() as dispatcher, side.runner_port(fresh_s=60) as runner:
+        assert await _next_id(side, dispatcher, runner, "first") == "first"  # the clock of the broker has been read
+        await dispatcher.offer(side.step, [side.offer("old")])
+        with monkeypatch.context() as later:
+            later.setattr("forebay.fleet.broker_clock.monotonic", lambda: time.monotonic() + 100)
+            assert await runner.take(side.step, 1) == []
+        assert await _next_id(side, dispatcher, runner, "new") == "new"
+
+
+async def _next_id(side: Side, dispatcher: DispatcherPort, runner: RunnerPort, name: str) -> str:
+    """Offer something, and take the next bundle."""
+    await dispatcher.offer(side.step, [side.offer(name)])
+    async with asyncio.timeout(30):
+        while not (taken := await runner.take(side.step, 1)):
+            pass
+    return taken[0].id
+
+
+async def test_the_clock_of_a_broker_that_does_not_answer() -> None:
+    async def read() -> float:
+        raise BrokerUnavailable("not now")
+
+    clock = BrokerClock(read)
+    assert await clock.now() is None
+    assert await clock.age(0.0) == 0.0
 
 
 async def test_reports_wait_for_their_dispatcher_or_for_one_that_adopts_them(side: Side) -> None:
@@ -164,8 +211,10 @@ async def test_a_message_of_another_protocol_is_dropped(side: Side, monkeypatch:
             await runner.report([side.report("newer")])
         await dispatcher.offer(side.step, [side.offer("mine")])
         await runner.report([side.report("mine")])
-        assert [offer.id for offer in await runner.take(side.step, 10)] == ["mine"]
         async with asyncio.timeout(30):
+            while not (taken := await runner.take(side.step, 10)):
+                pass
+            assert [offer.id for offer in taken] == ["mine"]
             assert await anext(dispatcher.reports()) == [side.report("mine")]
 
 

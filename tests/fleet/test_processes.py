@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -49,12 +50,17 @@ def _process(command: str, folder: Path, **variables: str) -> Iterator[subproces
             process.wait()
 
 
-@pytest.mark.parametrize("address", ["nats_url", pytest.param("redis_url", marks=pytest.mark.soak)])
-async def test_killed_dispatchers_and_runners(
-    dsn: str, conn: Conn, address: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+@pytest.fixture
+def address(request: pytest.FixtureRequest) -> str:
+    """Of the broker whose fixture is the parameter."""
+    found: str = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.mark.parametrize("address", ["nats_url", pytest.param("redis_url", marks=pytest.mark.soak)], indirect=True)
+async def test_killed_dispatchers_and_runners(dsn: str, conn: Conn, address: str, tmp_path: Path) -> None:
     """Runners have no address of a database. One of two dispatchers and one of two runners are killed in the middle."""
-    broker = {"FOREBAY_BROKER_URL": request.getfixturevalue(address)}
+    broker = {"FOREBAY_BROKER_URL": address}
     database = broker | {"FOREBAY_DATABASE_URL": dsn}
     with (
         _process("dispatch", tmp_path, **database) as first,
@@ -71,4 +77,28 @@ async def test_killed_dispatchers_and_runners(
     assert done.done == 400, (tmp_path / "dispatch.log").read_text()
     assert await conn.fetchval("select count(*) from forebay.attempt where outcome = 'DONE'") == 400
     assert await conn.fetchval("select count(distinct n) from forebay.attempt where outcome = 'DONE'") == 400
+    assert await conn.fetchval("select count(*) from forebay.lease") == 0
+
+
+@pytest.mark.parametrize("address", ["nats_url", pytest.param("redis_url", marks=pytest.mark.soak)], indirect=True)
+async def test_a_runner_that_was_stopped_beyond_its_leases_comes_back(
+    dsn: str, conn: Conn, address: str, tmp_path: Path
+) -> None:
+    """What it had has run elsewhere; what it reports then changes nothing, and it works again."""
+    broker = {"FOREBAY_BROKER_URL": address, "FOREBAY_LEASE_FLOOR_S": "1"}
+    done = "from forebay.attempt where outcome = 'DONE'"
+    with (
+        _process("dispatch", tmp_path, **broker, FOREBAY_DATABASE_URL=dsn),
+        _process("runner", tmp_path, **broker) as stopped,
+    ):
+        first = await slow_steps.pipeline.submit_many(conn, [{"n": n} for n in range(60)])
+        await until(conn, f"count(*) > 10 {done}")
+        stopped.send_signal(signal.SIGSTOP)
+        await until(conn, "count(*) > 0 from forebay.attempt where outcome = 'EXPIRED'")
+        with _process("runner", tmp_path, **broker):
+            assert (await wait(dsn, first.job_id, timeout=60)).done == 60, (tmp_path / "dispatch.log").read_text()
+            stopped.send_signal(signal.SIGCONT)
+        second = await slow_steps.pipeline.submit_many(conn, [{"n": n} for n in range(20)])
+        assert (await wait(dsn, second.job_id, timeout=60)).done == 20
+    assert await conn.fetchval(f"select array[count(*), count(distinct (job_id, n))] {done}") == [80, 80]
     assert await conn.fetchval("select count(*) from forebay.lease") == 0

@@ -188,7 +188,8 @@ class Dispatcher(Worker):
         for task in () if out is None else out.offer.tasks:
             if (task.token, task.n) == (request.token, request.n):
                 try:
-                    return TaskInput(*await tasks.read_task(self._pool, task.job_id, task.n))
+                    read = await tasks.read_task(self._pool, task.job_id, task.n)
+                    return TaskInput(*read, self._offers.payload_for(request))
                 except NotFoundError:
                     return None
                 except (*UNAVAILABLE, *CONFLICT, DatabaseUnavailable) as error:

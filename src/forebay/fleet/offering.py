@@ -9,7 +9,7 @@ from forebay.engine.work.claim_size import ClaimSize
 from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.step_runtime import StepRuntime
 from forebay.fleet.credits import StepCredits
-from forebay.fleet.offers import RawTask
+from forebay.fleet.offered_tasks import RawTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,12 @@ class OfferingExecutor(StepExecutor):
             self._beginning += 1
             self._start(self._offer_next())
         self._refill_at = self.queue.size // 2
+
+    def stop_overdue(self, now: float) -> None:
+        """Stop offers that their runner should have ended, whatever kind of step it is."""
+        for attempt in list(self.running):
+            if attempt.deadline < now:
+                attempt.end("timeout")
 
     async def _offer_next(self) -> None:
         self._beginning -= 1

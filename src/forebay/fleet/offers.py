@@ -8,10 +8,9 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import to_json
-
+from forebay.fleet.offered_tasks import RawTask, offered_tasks, payload_of
 from forebay.fleet.outcomes import Released, decode_outcome
-from forebay.fleet.port import BUNDLE_BYTES, BrokerUnavailable, Drop, Offer, OfferedTask
+from forebay.fleet.port import BUNDLE_BYTES, BrokerUnavailable, Drop, Offer
 from forebay.log import get_logger
 from forebay.waits import Backoff
 
@@ -19,26 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from forebay.engine.clock import Clock
-    from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.step import Step
     from forebay.engine.work.attempt import Attempt
     from forebay.fleet.credits import StepCredits
-    from forebay.fleet.port import DispatcherPort, HeldOffer, Report, TaskEnd
+    from forebay.fleet.port import DispatcherPort, HeldOffer, InputRequest, OfferedTask, Report, TaskEnd
 
 log = get_logger("dispatcher")
 
-_LARGE = 64 << 10  # bytes of an input that runners ask for
-
-
-@dataclass(slots=True, eq=False)
-class RawTask:
-    """The arguments of a task as they came with its lease; a runner parses them."""
-
-    lease: Lease
-    n: int
-    input: str | None
-    results: str | None
+# After a timeout, a runner has so long to say that it has ended the call. A process for a step may start in this time.
+_OVERDUE_S = 60.0
+_DROPS = 1000  # offers that are dropped by one message
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +41,16 @@ class OpenOffer:
     ends: asyncio.Future[dict[tuple[int, int], TaskEnd]]
     runner: str | None = None  # that has said that it has the offer
     seen: float = field(default_factory=time.monotonic)  # offered, or last in a beat
+    is_running: bool = False
     is_lost: bool = False  # its leases were told to expire
+
+    def begin(self) -> None:
+        """Note that the call has begun. The runner ends it at the timeout; if it does not, it is hung."""
+        if not self.is_running and self.offer.timeout is not None:
+            deadline = time.monotonic() + self.offer.timeout + _OVERDUE_S
+            for attempt in self.attempts:
+                attempt.deadline = deadline
+        self.is_running = True
 
 
 class Offers:
@@ -88,11 +87,17 @@ class Offers:
     async def _reported(
         self, step: Step[Any, Any], attempts: Sequence[Attempt], raws: Sequence[RawTask]
     ) -> list[TaskEnd]:
+        """How the tasks of one call have ended. They are in several offers if one message cannot hold them."""
         for attempt in attempts:
-            attempt.deadline = float("inf")  # the runner sees to it
-        offered = tuple(_task(attempt, raw) for attempt, raw in zip(attempts, raws, strict=True))
-        offer = Offer(f"{self.name}:{next(self._numbers)}", self.name, step.label, offered)
-        size = sum(len(task.input or "") + len(task.results or "") + 300 for task in offered)
+            attempt.deadline = float("inf")  # until a runner has begun
+        calls = [self._reported_offer(step, *each) for each in offered_tasks(attempts, raws)]
+        ends = [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls)
+        return [end for some in ends for end in some]
+
+    async def _reported_offer(
+        self, step: Step[Any, Any], attempts: Sequence[Attempt], tasks: tuple[OfferedTask, ...], size: int
+    ) -> list[TaskEnd]:
+        offer = Offer(f"{self.name}:{next(self._numbers)}", self.name, step.label, tasks, step.timeout)
         out = OpenOffer(offer, size, attempts, asyncio.get_running_loop().create_future())
         self.open[offer.id] = out
         self._waiting.setdefault(step.label, []).append(out)
@@ -104,7 +109,7 @@ class Offers:
             raise
         finally:
             del self.open[offer.id]
-        return [ends[task.token, task.n] for task in offered]
+        return [ends[task.token, task.n] for task in tasks]
 
     def _returned(self, step: Step[Any, Any], attempt: Attempt, end: TaskEnd) -> Any:
         seconds = max(0.0, end.seconds)
@@ -171,13 +176,22 @@ class Offers:
         results = await asyncio.gather(
             *[self._port.offer(step, [out.offer for out in bundle]) for bundle in bundles], return_exceptions=True
         )
+        for bundle, error in zip(bundles, results, strict=True):
+            if error is None:
+                _note_sent(bundle)
         failed = [(bundle, error) for bundle, error in zip(bundles, results, strict=True) if error is not None]
-        waiting[:0] = [out for bundle, _ in failed for out in bundle if not out.ends.done()]
-        if failed:
-            raise failed[0][1]
+        delayed = [(bundle, error) for bundle, error in failed if isinstance(error, BrokerUnavailable)]
+        waiting[:0] = [out for bundle, _ in delayed for out in bundle if not out.ends.done()]
+        for bundle, error in failed:
+            if not isinstance(error, BrokerUnavailable):
+                _fail(bundle, error)
+        if delayed:
+            raise delayed[0][1]
 
     async def _tell(self, runner: str) -> None:
-        await self._port.tell(runner, Drop(tuple(self._drops.pop(runner))))
+        offers = self._drops.pop(runner)
+        for begin in range(0, len(offers), _DROPS):
+            await self._port.tell(runner, Drop(tuple(offers[begin : begin + _DROPS])))
 
     # -- from the broker -------------------------------------------------------------------------------------------
 
@@ -188,6 +202,16 @@ class Offers:
             self.drop(runner, held.id)
         elif not out.is_lost:
             out.runner, out.seen = runner, time.monotonic()
+            if held.is_running:
+                out.begin()
+
+    def payload_for(self, request: InputRequest) -> str | None:
+        """The payload of the signal that a task has waited for, as JSON; None if there is none."""
+        out = self.open.get(request.offer)
+        for attempt in () if out is None else out.attempts:
+            if (attempt.token, attempt.n) == (request.token, request.n) and attempt.signal is not None:
+                return payload_of(attempt.signal)
+        return None
 
     def note_report(self, report: Report) -> bool:
         """Pass a report on; False if its offer is not out."""
@@ -202,6 +226,20 @@ class Offers:
         return True
 
 
+def _note_sent(bundle: Sequence[OpenOffer]) -> None:
+    """Runners have as long to take it as they count it as fresh."""
+    for out in bundle:
+        if out.runner is None:
+            out.seen = time.monotonic()
+
+
+def _fail(bundle: Sequence[OpenOffer], error: BaseException) -> None:
+    """Let the tasks of a bundle fail that the broker does not take, however often it is sent."""
+    for out in bundle:
+        if not out.ends.done():
+            out.ends.set_exception(error)
+
+
 def _bundle(waiting: Sequence[OpenOffer], most: int) -> list[OpenOffer]:
     bundle, size = [waiting[0]], waiting[0].size
     for out in waiting[1:most]:
@@ -210,26 +248,3 @@ def _bundle(waiting: Sequence[OpenOffer], most: int) -> list[OpenOffer]:
             break
         bundle.append(out)
     return bundle
-
-
-def _task(attempt: Attempt, raw: RawTask) -> OfferedTask:
-    lease, signal = raw.lease, attempt.signal
-    is_large = raw.input is None or len(raw.input) + len(raw.results or "") > _LARGE
-    return OfferedTask(
-        token=lease.token,
-        n=raw.n,
-        job_id=lease.job_id,
-        owner_id=lease.owner_id,
-        attempt=lease.attempt,
-        input=None if is_large else raw.input,
-        results=None if is_large else raw.results,
-        names=lease.names,
-        signal=None
-        if signal is None
-        else {
-            "name": signal.name,
-            "key": signal.key,
-            "payload": to_json(signal.payload).decode(),
-            "timed_out": signal.timed_out,
-        },
-    )

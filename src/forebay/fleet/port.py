@@ -8,7 +8,8 @@ An adapter promises:
 1.  An address of offers is a step. A bundle (the offers of one call of `offer`) goes to one runner that takes the step.
     Different runners that take the same step share its bundles: normally each bundle is taken once.
 2.  A bundle has left the broker when `take` returns it, before anything of it runs. The broker never delivers it again,
-    however the runner ends. Bundles that nobody takes may be dropped after `OFFER_SECONDS`.
+    however the runner ends. Bundles that nobody takes may be dropped after `OFFER_SECONDS`; `take` drops those that
+    have been in the broker, by its own clock, for longer than the runner has said in `open`.
 3.  `take(step, most)` returns at most `most` bundles, and waits for the first one. It returns nothing after a few
     seconds at the latest. The broker gives the bundles of a step out in the order in which they were offered. What is
     under way to a runner that stops may be lost.
@@ -18,8 +19,8 @@ An adapter promises:
     who is not connected. A beat has left this process when `beat` returns.
 6.  `input` asks the dispatcher of an offer, which answers with its handler; inputs are of any size. A request that the
     handler cannot answer now (InputUnavailable) is not answered: `input` raises BrokerUnavailable after a while.
-7.  A bundle has at most `BUNDLE_BYTES`, a report at most `REPORT_BYTES` as JSON. An adapter whose broker takes smaller
-    messages divides them.
+7.  A bundle and a beat have at most `BUNDLE_BYTES`, a report at most `REPORT_BYTES` as JSON. An adapter whose broker
+    takes smaller messages divides reports.
 8.  A method that cannot reach the broker raises BrokerUnavailable; the adapter reconnects in the background, forever,
     and the iterators go on after that. The `open` of a dispatcher creates what is missing in the broker, and may be
     called by many at the same time; what the broker loses later is created again. Runners create nothing: until it is
@@ -87,7 +88,7 @@ class OfferedTask:
     input: str | None
     results: str | None = None
     names: Mapping[str, str] | None = None  # of steps with another name in the version of the job
-    signal: Mapping[str, Any] | None = None  # what the task has waited for
+    signal: Mapping[str, Any] | None = None  # what the task has waited for; a payload of None is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ class Offer:
     dispatcher: Name
     step: Name
     tasks: Annotated[tuple[OfferedTask, ...], Field(min_length=1, max_length=_LARGEST_BATCH)]
+    timeout: Seconds | None = None  # the runner ends the call after this time
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class HeldOffer:
     dispatcher: Name
     tokens: Annotated[tuple[Id, ...], Field(min_length=1, max_length=_LARGEST_BATCH)]
     progress: Mapping[str, Any] | None = None  # of its first task
+    is_running: bool = True  # the call has begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +163,11 @@ class InputRequest:
 
 @dataclass(frozen=True, slots=True)
 class TaskInput:
-    """The input of a task and the results of the earlier steps, as JSON."""
+    """The input of a task, the results of the earlier steps, and the payload of its signal, as JSON."""
 
     input: str
     results: str | None
+    payload: str | None = None
 
 
 InputHandler: TypeAlias = Callable[[InputRequest], Awaitable[TaskInput | None]]
@@ -197,7 +201,7 @@ class DispatcherPort(Protocol):
 class RunnerPort(Protocol):
     """The broker as runners see it."""
 
-    async def open(self, runner: str, steps: Sequence[str]) -> None: ...
+    async def open(self, runner: str, steps: Sequence[str], *, fresh_s: float = OFFER_SECONDS) -> None: ...
     async def take(self, step: str, most: int) -> Sequence[Offer]:
         """The offers of at most `most` bundles."""
         ...

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from forebay.engine.processes.pool import ProcessPool
     from forebay.engine.work.attempt import Attempt
     from forebay.engine.work.step_calls import Call
-    from forebay.fleet.port import Offer, OfferedTask, RunnerPort
+    from forebay.fleet.port import Offer, OfferedTask, RunnerPort, TaskInput
     from forebay.types import ItemRecord, Mapped
 
 T = TypeVar("T")
@@ -66,22 +66,29 @@ class OfferArguments(StepArguments):
         self._port, self._offers = port, offers
 
     async def read(self, attempt: Attempt) -> tuple[Any, ...]:
+        found = await self._asked(attempt)
+        return self._parsed(attempt.lease, found.input, found.results)
+
+    async def _asked(self, attempt: Attempt) -> TaskInput:
+        """What the dispatcher of the offer answers."""
         offer, task = self._offers[attempt.token]
         try:
-            found = await self._port.input(offer.dispatcher, InputRequest(offer.id, task.token, task.n))
+            return await self._port.input(offer.dispatcher, InputRequest(offer.id, task.token, task.n))
         except InputGone:
             attempt.stop = "its offer was withdrawn"
             raise asyncio.CancelledError from None
         except BrokerUnavailable as error:  # no failure of the step: the task is handed back
             attempt.stop = f"the input could not be read from the dispatcher: {error}"
             raise asyncio.CancelledError from None
-        return self._parsed(attempt.lease, found.input, found.results)
 
     async def read_wait(self, attempt: Attempt, now: datetime | None) -> None:
         signal = self._offers[attempt.token][1].signal
-        if signal is not None:
-            payload = from_json(signal["payload"])
-            attempt.signal = Signal(signal["name"], signal["key"], payload, timed_out=signal["timed_out"])
+        if signal is None:
+            return
+        payload: str | None = signal["payload"]
+        if payload is None:  # it is large
+            payload = (await self._asked(attempt)).payload or "null"
+        attempt.signal = Signal(signal["name"], signal["key"], from_json(payload), timed_out=signal["timed_out"])
 
 
 class RunnerProgress(ProgressBook):

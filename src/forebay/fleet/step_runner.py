@@ -21,7 +21,9 @@ from forebay.engine.work.slot_scheduler import SlotScheduler
 from forebay.engine.work.step_calls import call_of
 from forebay.engine.work.threads import Threads, threads_needed
 from forebay.errors import DataError
+from forebay.fleet.beats import beats_of
 from forebay.fleet.offerable import why_not_offered
+from forebay.fleet.outbox import Outbox
 from forebay.fleet.outcomes import RELEASED, encode_outcome, encode_refused
 from forebay.fleet.port import Beat, BrokerUnavailable, HeldOffer, Report, TaskEnd
 from forebay.fleet.step_calls import (
@@ -32,14 +34,13 @@ from forebay.fleet.step_calls import (
     RunnerServices,
     remembering,
 )
-from forebay.fleet.wire import encode_report
 from forebay.log import get_logger
 from forebay.settings import Settings
 from forebay.types import Cancel, Done, NotFound, Skip, Snooze, Wait
 from forebay.waits import Backoff, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from forebay.engine.declare.pipeline import Pipeline
     from forebay.engine.declare.resources import Resource
@@ -86,8 +87,7 @@ class StepRunner:
         self._held: dict[str, HeldWork] = {}
         self._tasks: dict[int, tuple[Offer, OfferedTask]] = {}  # by token
         self._returned: dict[Attempt, object] = {}
-        self._outbox: list[Report] = []
-        self._reports = asyncio.Event()
+        self._outbox = Outbox()
         self._empty = asyncio.Event()  # set when the last offer was reported
         self._progress = RunnerProgress(self._clock)
         self._processes = ProcessPool(sandbox=s.sandbox or "preferred")
@@ -178,7 +178,8 @@ class StepRunner:
         backoff = Backoff(0.2, 5)
         while not self._stopping.is_set():
             try:
-                await self._port.open(self.name, labels)
+                # Dispatchers release what no runner has taken for so long: it is, or will be, in another offer.
+                await self._port.open(self.name, labels, fresh_s=self.settings.lease_floor_s)
             except BrokerUnavailable as error:
                 pause = backoff.grow()
                 log.warning("broker_awaited", reason=str(error), next_try_s=pause)
@@ -222,12 +223,15 @@ class StepRunner:
                 backoff.reset()
 
     async def _accept(self, executor: StepExecutor, offers: Sequence[Offer]) -> None:
-        new = [offer for offer in offers if offer.id not in self._held]  # a broker may deliver twice
-        for offer in new:
+        new: list[Offer] = []
+        for offer in offers:
+            if offer.id in self._held:  # a broker may deliver twice, also at once
+                continue
+            new.append(offer)
             self._held[offer.id] = HeldWork(offer, executor.step_id)
             self._tasks.update((task.token, (offer, task)) for task in offer.tasks)
         # First, so that a dispatcher knows who had the task if it kills this process.
-        await self._send_beat(Beat(self.name, held=tuple(self._held_offer(offer) for offer in new)))
+        await self._send_beats([self._held_offer(offer, ()) for offer in new])
         for offer in new:
             for task in offer.tasks if offer.id in self._held else ():
                 executor.queue.push(_lease(task, executor.step_id), 0, 1.0)
@@ -256,37 +260,23 @@ class StepRunner:
         held = self._held[offer.id]
         held.ends.append(end)
         if len(held.ends) == len(offer.tasks):
-            self._outbox.append(self._report(held))
-            self._reports.set()
-
-    def _report(self, held: HeldWork) -> Report:
-        report = Report(held.offer.id, held.offer.dispatcher, self.name, tuple(held.ends))
-        try:
-            encode_report(report)
-        except DataError as error:
-            refused = encode_refused(error)
-            return replace(report, ends=tuple(replace(end, outcome=refused) for end in report.ends))
-        return report
+            self._outbox.add(Report(offer.id, offer.dispatcher, self.name, tuple(held.ends)))
 
     async def _send_reports(self) -> None:
         backoff = Backoff(0.05, 2)
         while True:
-            await self._reports.wait()
-            self._reports.clear()
-            some, self._outbox = self._outbox[:256], self._outbox[256:]
+            some = await self._outbox.next()
             try:
                 await self._port.report(some)
             except BrokerUnavailable as error:
-                self._outbox[:0] = some
                 log.warning("reports_delayed", reports=len(self._outbox), error=str(error), pause=backoff.grow())
                 await asyncio.sleep(backoff.pause)
             else:
                 backoff.reset()
+                self._outbox.remove(some)
                 self.reported += len(some)
                 for report in some:
                     self._forget(report.offer)
-            if self._outbox:
-                self._reports.set()
 
     async def _drain_reports(self) -> None:
         self._empty.clear()
@@ -310,8 +300,13 @@ class StepRunner:
         notes = self._progress.take()
         share = self._machine.share
         slots = {executor.step.label: executor.slots_at(share) for executor in self._executors.values()}
-        held = tuple(self._held_offer(each.offer, notes) for each in self._held.values())
-        await self._send_beat(Beat(self.name, slots={} if self._stopping.is_set() else slots, held=held))
+        running = {attempt.token for executor in self._executors.values() for attempt in executor.running}
+        held = [self._held_offer(each.offer, running, notes) for each in self._held.values()]
+        await self._send_beats(held, slots={} if self._stopping.is_set() else slots)
+
+    async def _send_beats(self, held: Sequence[HeldOffer], slots: Mapping[str, int] | None = None) -> None:
+        for beat in beats_of(self.name, held, slots=slots):
+            await self._send_beat(beat)
 
     async def _send_beat(self, beat: Beat) -> None:
         try:
@@ -319,9 +314,12 @@ class StepRunner:
         except BrokerUnavailable as error:
             log.debug("beat_not_sent", error=str(error))
 
-    def _held_offer(self, offer: Offer, notes: Mapping[int, dict[str, Any]] | None = None) -> HeldOffer:
+    def _held_offer(
+        self, offer: Offer, running: Collection[int], notes: Mapping[int, dict[str, Any]] | None = None
+    ) -> HeldOffer:
         tokens = tuple(task.token for task in offer.tasks)
-        return HeldOffer(offer.id, offer.dispatcher, tokens, (notes or {}).get(tokens[0]))
+        is_running = any(token in running for token in tokens)
+        return HeldOffer(offer.id, offer.dispatcher, tokens, (notes or {}).get(tokens[0]), is_running)
 
     async def _read_tells(self) -> None:
         async for drop in self._port.tells():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from forebay.errors import one_line
 from forebay.fleet import wire
+from forebay.fleet.broker_clock import BrokerClock
 from forebay.fleet.bullmq.channels import Subscription
 from forebay.fleet.bullmq.connection import Address, connect, queue_of, reaching
 from forebay.fleet.bullmq.queues import SendingQueue, TakenQueue
@@ -30,6 +31,7 @@ class Link:
         """Raises: DefinitionError if the address is not one of Redis."""
         self.address = Address.parse(url)
         self.redis = connect(self.address)
+        self._clock = BrokerClock(self._server_time)
         self._loops: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
@@ -45,10 +47,16 @@ class Link:
 
     def sending(self, kind: str, name: str, *, kept_s: float | None = None) -> SendingQueue:
         """`kept_s`: the queue is deleted if nothing is added for so long."""
-        return SendingQueue(self.redis, self.address.prefix, queue_of(kind, name), kept_s=kept_s)
+        return SendingQueue(self.redis, self.address.prefix, queue_of(kind, name), self._clock, kept_s=kept_s)
 
-    def taking(self, kind: str, name: str) -> TakenQueue:
-        return TakenQueue(self.redis, self.address.prefix, queue_of(kind, name))
+    def taking(self, kind: str, name: str, *, fresh_s: float | None = None) -> TakenQueue:
+        """`fresh_s`: messages that have been in the queue for longer are dropped."""
+        return TakenQueue(self.redis, self.address.prefix, queue_of(kind, name), self._clock, fresh_s=fresh_s)
+
+    async def _server_time(self) -> float:
+        with reaching():
+            seconds, microseconds = await self.redis.time()
+        return float(seconds + microseconds / 1e6)
 
     async def subscribe(self, kind: str, name: str = "") -> Subscription:
         """A subscription that receives from now on."""

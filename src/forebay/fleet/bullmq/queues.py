@@ -15,6 +15,7 @@ from forebay.log import get_logger
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from forebay.fleet.broker_clock import BrokerClock
     from forebay.fleet.bullmq.connection import Redis
 
     Job: TypeAlias = Any  # BullMQ has no types
@@ -29,15 +30,16 @@ _DROPPED = 1000  # messages at once
 class SendingQueue:
     """Adds messages to a queue."""
 
-    def __init__(self, redis: Redis, prefix: str, name: str, *, kept_s: float | None) -> None:
+    def __init__(self, redis: Redis, prefix: str, name: str, clock: BrokerClock, *, kept_s: float | None) -> None:
         self._redis = redis
+        self._clock = clock
         self._kept_ms = None if kept_s is None else round(kept_s * 1000)
         self._queue: Any = bullmq.Queue(name, {"connection": redis, "prefix": prefix})
 
     async def send(self, name: str, message: Any) -> None:
         """Raises: BrokerUnavailable."""
         with reaching():
-            job = await self._queue.add(name, message, _ONCE)
+            job = await self._queue.add(name, message, await self._options())
             await self._queue.trimEvents(_EVENTS_KEPT)
             if self._kept_ms is not None:
                 await self._expire(job.id, self._kept_ms)
@@ -53,6 +55,11 @@ class SendingQueue:
                     await self._queue.clean(round(seconds * 1000), _DROPPED, state)
                     await self._queue.trimEvents(_EVENTS_KEPT)
 
+    async def _options(self) -> dict[str, Any]:
+        """With the time of Redis: that of this host may differ from that of whoever takes the message."""
+        now = await self._clock.now()
+        return _ONCE if now is None else {**_ONCE, "timestamp": round(now * 1000)}
+
     async def _expire(self, job_id: str, kept_ms: int) -> None:
         async with self._redis.pipeline(transaction=False) as commands:
             for part in ("wait", "active", "id", "meta", "marker", "events", job_id):
@@ -63,7 +70,8 @@ class SendingQueue:
 class TakenQueue:
     """Takes messages from a queue."""
 
-    def __init__(self, redis: Redis, prefix: str, name: str) -> None:
+    def __init__(self, redis: Redis, prefix: str, name: str, clock: BrokerClock, *, fresh_s: float | None) -> None:
+        self._clock, self._fresh_s = clock, fresh_s
         options: Any = {"connection": redis, "prefix": prefix, "autorun": False, "drainDelay": WAIT_S}
         no_processor: Any = None  # jobs are asked for
         self._worker: Any = bullmq.Worker(name, no_processor, options)
@@ -81,13 +89,19 @@ class TakenQueue:
                 job = await self._next() or await self._next()  # the first call only finds that there is none
                 while job is not None:
                     is_mine, following = await self._remove(job, and_next=len(taken) + 1 < most)
-                    if is_mine:
+                    if is_mine and await self._is_fresh(job):
                         taken.append(job.data)
                     job = following
             except BrokerUnavailable:
                 if not taken:
                     raise
         return taken
+
+    async def _is_fresh(self, job: Job) -> bool:
+        if self._fresh_s is None or await self._clock.age(job.timestamp / 1000) <= self._fresh_s:
+            return True
+        log.info("message_skipped", queue=self._worker.name)
+        return False
 
     async def _next(self) -> Job | None:
         with reaching():

@@ -8,7 +8,7 @@ from uuid import uuid4
 from forebay.fleet import wire
 from forebay.fleet.bullmq.connection import reaching
 from forebay.fleet.bullmq.links import Link, read
-from forebay.fleet.port import REPORT_SECONDS, BrokerUnavailable, Drop, InputGone, Offer, TaskInput
+from forebay.fleet.port import OFFER_SECONDS, REPORT_SECONDS, BrokerUnavailable, Drop, InputGone, Offer, TaskInput
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -31,9 +31,9 @@ class BullMQRunner:
         self._reports: dict[str, SendingQueue] = {}
         self._tells: Subscription | None = None
 
-    async def open(self, runner: str, steps: Sequence[str]) -> None:
+    async def open(self, runner: str, steps: Sequence[str], *, fresh_s: float = OFFER_SECONDS) -> None:
         await self._link.open()
-        self._offers = {step: self._link.taking("offers", step) for step in steps}
+        self._offers = {step: self._link.taking("offers", step, fresh_s=fresh_s) for step in steps}
         self._tells = await self._link.subscribe("tells", runner)
 
     async def take(self, step: str, most: int) -> Sequence[Offer]:

@@ -19,7 +19,7 @@ import nats.errors
 import nats.js.errors
 
 from forebay.errors import DefinitionError, one_line
-from forebay.fleet.port import BrokerUnavailable
+from forebay.fleet.port import BUNDLE_BYTES, BrokerUnavailable
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ log = get_logger("broker")
 
 _CONNECT_S = 10.0
 TIMEOUT_S = 5.0  # of a request to the server
+_LEAST_PAYLOAD = BUNDLE_BYTES + (8 << 10)  # with the headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +73,17 @@ async def translating_errors() -> AsyncGenerator[None]:
     """Raises: BrokerUnavailable for what the client raises when the server does not answer as it should."""
     try:
         yield
+    except nats.errors.MaxPayloadError:  # the server would never take it
+        raise
     except (nats.errors.Error, nats.js.errors.Error, TimeoutError, OSError) as error:
         raise BrokerUnavailable(one_line(error) or type(error).__name__) from error
 
 
 async def connect(address: Address, name: str) -> Client:
-    """Raises: BrokerUnavailable. Later the client reconnects by itself, forever."""
+    """Raises: BrokerUnavailable; DefinitionError for a server that takes small messages only.
+
+    Later the client reconnects by itself, forever.
+    """
 
     async def on_error(error: Exception) -> None:
         log.debug("broker_error", error=one_line(error))
@@ -100,4 +106,11 @@ async def connect(address: Address, name: str) -> Client:
         "reconnected_cb": on_reconnect,
     }
     async with translating_errors():
-        return await asyncio.wait_for(nats.connect(list(address.servers), name=name, **options), _CONNECT_S)
+        client = await asyncio.wait_for(nats.connect(list(address.servers), name=name, **options), _CONNECT_S)
+    if client.max_payload < _LEAST_PAYLOAD:
+        await client.close()
+        raise DefinitionError(
+            f"the NATS server takes messages of {client.max_payload} bytes, but a fleet needs {_LEAST_PAYLOAD}: "
+            "set max_payload in its configuration"
+        )
+    return client

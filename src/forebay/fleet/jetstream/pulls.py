@@ -9,9 +9,11 @@ import asyncio
 import itertools
 import json
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from forebay.fleet.jetstream.connection import translating_errors
+from forebay.fleet.port import BrokerUnavailable
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _EXPIRES_S = 5.0  # of a request; longer waits are several requests
 _MISSING = ("404", "503")  # no messages, or no such stream or consumer
+_INFO_S = 1.0
 _PAUSE_S = 0.5  # before the next request to a consumer that does not exist
 
 
@@ -28,6 +31,7 @@ class Pull:
     def __init__(self, nc: Client, stream: str, consumer: str) -> None:
         self._nc = nc
         self._subject = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}"
+        self._info = f"$JS.API.CONSUMER.INFO.{stream}.{consumer}"
         self._inbox = nc.new_inbox()
         self._numbers = itertools.count()
         self._open: dict[str, tuple[int, float]] = {}  # messages that a request still expects, and until when
@@ -51,6 +55,20 @@ class Pull:
     @property
     def has_ended(self) -> bool:
         return self._is_stopped and not self._came
+
+    async def server_time(self) -> float:
+        """The time of the server, in epoch seconds.
+
+        Raises: BrokerUnavailable.
+        """
+        async with translating_errors():
+            answer = await self._nc.request(self._info, timeout=_INFO_S)
+        said: str = json.loads(answer.data).get("ts", "")
+        seconds, _, fraction = said.removesuffix("Z").partition(".")
+        try:
+            return datetime.fromisoformat(seconds).replace(tzinfo=UTC).timestamp() + float(f"0.{fraction}")
+        except ValueError:
+            raise BrokerUnavailable(f"it does not tell its time: {answer.data[:200]!r}") from None
 
     async def _on_message(self, msg: Msg) -> None:
         status = (msg.headers or {}).get("Status")

@@ -9,10 +9,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from forebay.fleet import wire
+from forebay.fleet.broker_clock import BrokerClock
 from forebay.fleet.jetstream.connection import TIMEOUT_S, Address, connect, encoded, translating_errors
 from forebay.fleet.jetstream.parts import Parts
 from forebay.fleet.jetstream.pulls import Pull
-from forebay.fleet.port import BrokerUnavailable, Drop, InputGone, Offer, TaskInput
+from forebay.fleet.port import OFFER_SECONDS, BrokerUnavailable, Drop, InputGone, Offer, TaskInput
 from forebay.log import get_logger
 
 if TYPE_CHECKING:
@@ -35,19 +36,24 @@ class JetStreamRunner:
         self._pulls: dict[str, Pull] = {}
         self._tells: asyncio.Queue[Drop] = asyncio.Queue()
 
-    async def open(self, runner: str, steps: Sequence[str]) -> None:
+    async def open(self, runner: str, steps: Sequence[str], *, fresh_s: float = OFFER_SECONDS) -> None:
+        self._fresh_s = fresh_s
         self._nc = await connect(self._address, f"forebay runner {runner}")
         self._js = self._nc.jetstream(timeout=TIMEOUT_S)
         self._parts = Parts(self._nc.max_payload // 2)
         for step in steps:
             self._pulls[step] = pull = Pull(self._nc, self._address.stream("offer"), encoded(step))
             await pull.start()
+            self._clock = BrokerClock(pull.server_time)
         async with translating_errors():
             await self._nc.subscribe(self._address.subject("tell", runner), cb=self._on_tell)
 
     async def take(self, step: str, most: int) -> Sequence[Offer]:
         offers: list[Offer] = []
         for message in await self._pulls[step].take(most):
+            if await self._clock.age(message.metadata.timestamp.timestamp()) > self._fresh_s:
+                log.info("bundle_skipped", step=step)
+                continue
             try:
                 offers += wire.decode(Offer, message.data)
             except wire.WireError as error:
