@@ -71,6 +71,7 @@ class Dispatcher(Worker):
     async def _work(self) -> None:
         labels = [executor.step.label for executor in self._executors.values()]
         await self._port.open(self._offers.name, labels, self._read_input)
+        log.info("dispatcher_started", dispatcher=self._offers.name, steps=labels)
         try:
             await super()._work()
         finally:
