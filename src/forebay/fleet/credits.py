@@ -24,6 +24,7 @@ class StepCredits(Concurrency):
     def __init__(self) -> None:
         super().__init__(1, _MOST)
         self._run_s = Ewma()
+        self.task_s = Ewma()  # of tasks with a result, without their time in the broker; of a batch, each its share
         self.slots = 0.0  # of the runners; the share of this dispatcher
 
     @property
