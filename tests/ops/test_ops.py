@@ -134,9 +134,26 @@ async def check_all(prometheus: Prometheus, names: set[str]) -> None:
 def test_systemd_understands_the_units(unit: Path, tmp_path: Path) -> None:
     text = unit.read_text("utf-8")
     assert "KillMode=mixed" in text or unit.stem in {"forebay-api", "forebay-migrate"}
-    here = tmp_path / unit.name
-    here.write_text(
-        text.replace("/opt/forebay/bin/forebay", "/bin/true").replace("=forebay\n", "=root\n"), encoding="utf-8"
-    )
+    assert "PrivateDevices=yes" in text
+    assert verified(unit, tmp_path) == (0, "")
+
+
+def test_systemd_understands_the_drop_in_for_a_gpu(tmp_path: Path) -> None:
+    (drop_in,) = (OPS / "systemd").glob("*.service.d/*.conf")
+    text = drop_in.read_text("utf-8")
+    assert "PrivateDevices=no" in text  # otherwise all of them are hidden
+    for unit in ("forebay-runner.service", "forebay-worker.service"):
+        (tmp_path / f"{unit}.d").mkdir()
+        (tmp_path / f"{unit}.d" / drop_in.name).write_text(text, encoding="utf-8")
+        assert verified(OPS / "systemd" / unit, tmp_path) == (0, "")
+        (tmp_path / f"{unit}.d" / "wrong.conf").write_text("[Service]\nDeviceAlow=x\n", encoding="utf-8")
+        assert "Unknown key" in verified(OPS / "systemd" / unit, tmp_path)[1]  # it does read drop-ins here
+
+
+def verified(unit: Path, folder: Path) -> tuple[int, str]:
+    """What systemd says about a unit, in a folder with its drop-ins."""
+    here = folder / unit.name
+    text = unit.read_text("utf-8").replace("/opt/forebay/bin/forebay", "/bin/true").replace("=forebay\n", "=root\n")
+    here.write_text(text, encoding="utf-8")
     ran = subprocess.run([tool("systemd-analyze"), "verify", here], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")
+    return ran.returncode, ran.stdout + ran.stderr
