@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from forebay import Context, Pipeline
@@ -14,7 +13,7 @@ from forebay.engine.db import overview
 from forebay.engine.submit.results import wait
 from forebay.engine.supervise.controllers import step_control
 from forebay.engine.supervise.demand import QueueDemand, queue_demand
-from forebay.fleet.port import Beat, HeldOffer, Offer, Report, RunnerPort, TaskEnd
+from tests.fleet._fake_runner import fake_runner
 from tests.fleet._setups import Fleet, running
 
 if TYPE_CHECKING:
@@ -41,43 +40,6 @@ def tasks_of(step: str, *, batch: int | None = None) -> Pipeline[dict[str, Any]]
         async def run_all(ctx: Context, values: Sequence[dict[str, Any]]) -> list[int]: ...
 
     return pipeline
-
-
-class FakeRunner:
-    """A runner with some slots that says how long its tasks took."""
-
-    def __init__(self, port: RunnerPort, name: str, step: str) -> None:
-        self._port, self._name, self._step = port, name, step
-        self.held: list[Offer] = []
-
-    async def beat(self, slots: int) -> None:
-        held = [HeldOffer(each.id, each.dispatcher, tuple(task.token for task in each.tasks)) for each in self.held]
-        await self._port.beat(Beat(self._name, slots={self._step: slots}, held=tuple(held)))
-
-    async def take(self, most: int) -> None:
-        self.held += await self._port.take(self._step, most)
-
-    async def report(self, seconds: float) -> int:
-        """Report that each task that it has took so long; returns how many."""
-        ended = sum(len(each.tasks) for each in self.held)
-        await self._port.report([self._report(each, seconds * len(each.tasks)) for each in self.held])
-        self.held.clear()
-        return ended
-
-    def _report(self, offer: Offer, seconds: float) -> Report:
-        outcome = {"kind": "done", "result": "1", "writes": []}
-        ends = tuple(TaskEnd(task.token, task.n, seconds, outcome) for task in offer.tasks)
-        return Report(offer.id, offer.dispatcher, self._name, ends)
-
-
-@asynccontextmanager
-async def fake_runner(fleet: Fleet, name: str, step: str) -> AsyncIterator[FakeRunner]:
-    port = fleet.runner_port()
-    await port.open(name, [step])
-    try:
-        yield FakeRunner(port, name, step)
-    finally:
-        await port.close()
 
 
 async def demand(conn: Conn, dispatcher: Dispatcher, **options: float) -> QueueDemand:

@@ -29,7 +29,7 @@ from tests.cli import _run
 from tests.cli._forks import Forked
 from tests.cli._run import Cli, Process, until
 from tests.ops import application
-from tests.ops._chart import EXAMPLES, free_ports, of_kind, program, render
+from tests.ops._chart import EXAMPLES, of_kind, render
 from tests.ops._programs import Program, compose, of_chart, of_compose, of_units
 from tests.ops._prometheus import OPS
 
@@ -45,18 +45,6 @@ _READY = {
     "runner": "runner_started",
 }
 _KNOWN = Settings.variables().union(*(kind.variables() for kind in settings_classes().values()))
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A NATS server for dispatchers and runners, with the user of the compose file."""
-    folder = tmp_path_factory.mktemp("nats")
-    port = free_ports(1)[0]
-    listen = ["--addr", "127.0.0.1", "--port", str(port), "--user", "forebay", "--pass", "secret"]
-    command = [program("nats-server"), "--jetstream", "--store_dir", str(folder), *listen]
-    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
-        yield f"nats://forebay:secret@127.0.0.1:{port}"
-        process.terminate()
 
 
 @pytest.mark.parametrize("values", EXAMPLES, ids=[each.stem for each in EXAMPLES])

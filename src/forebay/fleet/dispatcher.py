@@ -18,6 +18,7 @@ from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, NotFoundError, one_line
 from forebay.fleet.adoption import Adoption
 from forebay.fleet.credits import FleetMembers, StepCredits
+from forebay.fleet.fleet_status import FleetStatus
 from forebay.fleet.offerable import why_not_offered
 from forebay.fleet.offering import OfferingRuntime
 from forebay.fleet.offers import Offers
@@ -46,6 +47,7 @@ class Dispatcher(Worker):
         self._beat_s = min(1.0, self.settings.lease_floor_s / 8)
         self._silent_s = self.settings.lease_floor_s
         self._members = FleetMembers(max(3 * self._beat_s, self._silent_s / 2))
+        self._fleet = FleetStatus(self._offers, self._members)
         self._expiring: dict[int, Lease] = {}  # leases that were told to expire, and are still there
 
     def _steps(self) -> list[Step[Any, Any]]:
@@ -71,6 +73,7 @@ class Dispatcher(Worker):
     async def _work(self) -> None:
         labels = [executor.step.label for executor in self._executors.values()]
         await self._port.open(self._offers.name, labels, self._read_input)
+        self._status.more["fleet"] = self._fleet.describe
         log.info("dispatcher_started", dispatcher=self._offers.name, steps=labels)
         try:
             await super()._work()
@@ -102,6 +105,7 @@ class Dispatcher(Worker):
     async def _read_beats(self) -> None:
         async for beat in self._port.beats():
             if beat.sender == self._offers.name:
+                self._fleet.note_echo()
                 continue
             self._members.note(beat)
             for held in beat.held:
@@ -178,6 +182,7 @@ class Dispatcher(Worker):
             else:
                 log.warning("runner_lost", runner=out.runner, offer=out.offer.id)
                 out.is_lost = True
+                self._fleet.lost += 1
                 lost |= {attempt.lease.token: attempt.lease for attempt in out.attempts}
         lost |= {lease.token: lease for lease in self._adoption.take_silent()}
         await self._expire(lost)

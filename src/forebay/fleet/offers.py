@@ -16,7 +16,7 @@ from forebay.log import get_logger
 from forebay.waits import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Lease
@@ -207,6 +207,11 @@ class Offers:
         for end in report.ends:
             if end.outcome.get("kind") in RESULTS:
                 measured.add(max(0.0, end.seconds) / len(offer.tasks))
+
+    @property
+    def steps(self) -> Collection[str]:
+        """The steps that are offered."""
+        return self._credits.keys()
 
     def count_taken(self, step: str) -> int:
         """How many tasks of a step are at runners, as far as their beats say."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.engine.db import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from forebay.db.fair_pool import FairPool
     from forebay.engine.clock import Clock
@@ -63,6 +63,7 @@ class StatusReports:
         self._peers = peers
         self._written_at = 0.0  # monotonic
         self._settled = 0  # attempts at that time
+        self.more: dict[str, Callable[[], Any]] = {}  # of workers that do more, by name
 
     async def write_when_due(self) -> None:
         """An idle worker has nothing new to say, except that it is alive."""
@@ -103,6 +104,7 @@ class StatusReports:
             "held_s": round(self._claimer.held_s, 1),
             "shared": self._resources.describe(),
             "pool_waits": self._pool.waits.describe(),
+            **{name: describe() for name, describe in self.more.items()},
         }
 
 
