@@ -15,9 +15,9 @@ from tests.ops._chart import of_kind, pods, render
 from tests.ops._prometheus import OPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-COMPOSE = OPS / "compose.yaml"
+COMPOSE = [OPS / "compose.yaml", OPS / "compose.fleet.yaml"]
 UNITS = sorted((OPS / "systemd").glob("*.service"))
 
 
@@ -96,23 +96,30 @@ def of_chart(values: Path, secrets: Mapping[str, Mapping[str, str]]) -> Iterator
 # The compose file.
 
 
-def compose(given: Mapping[str, str]) -> dict[str, Any]:
-    """The compose file with these variables in it."""
+def compose(given: Mapping[str, str], files: Sequence[Path] = COMPOSE) -> dict[str, Any]:
+    """The services of the compose files with these variables in them.
+
+    Raises: KeyError for a variable that has to be given.
+    """
 
     def value(found: re.Match[str]) -> str:
         name, _, what = found[1].partition(":")
         if what.startswith("-"):
             return given.get(name, what[1:])
         assert what in {"", "?"}, found[0]
+        if what == "?" and not given.get(name):
+            raise KeyError(name)
         return given[name]
 
-    text = re.sub(r"\$\{([^}]+)\}", value, COMPOSE.read_text("utf-8"))
-    services: dict[str, Any] = yaml.safe_load(text)["services"]
+    services: dict[str, Any] = {}
+    for file in files:
+        text = re.sub(r"\$\{([^}]+)\}", value, file.read_text("utf-8"))
+        services |= yaml.safe_load(text)["services"]
     return services
 
 
 def of_compose(given: Mapping[str, str]) -> Iterator[Program]:
-    """The services of the compose file that run the image."""
+    """The services of the compose files that run the image."""
     for name, service in compose(given).items():
         if not service["image"].startswith("forebay:"):
             continue

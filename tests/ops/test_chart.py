@@ -129,7 +129,7 @@ def test_groups_are_scaled_by_demand() -> None:
     (service,) = of_kind(objects, "Service")
     assert url.netloc == f"{service['metadata']['name']}.prod.svc:{service['spec']['ports'][0]['port']}"
     # tests/ops/test_started.py asks the address.
-    assert url.path == demand.router.url_path_for("get_demand", name="media.transcribe,articles.embed")
+    assert url.path == demand.router.url_path_for("get_demand", name="scans.embed")
     assert trigger["metadata"]["valueLocation"] in demand.Demand.model_fields
     (monitor,) = of_kind(objects, "ServiceMonitor")
     assert monitor["spec"]["endpoints"][0]["path"] == health.router.url_path_for("metrics")

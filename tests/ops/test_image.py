@@ -7,13 +7,18 @@ from __future__ import annotations
 import re
 import subprocess
 from fnmatch import fnmatch
+from typing import Any
+
+import pytest
 
 from tests.ops._chart import program
 from tests.ops._programs import COMPOSE, compose, image
 from tests.ops._prometheus import OPS
 
 ROOT = OPS.parent
-_GIVEN: dict[str, str] = dict.fromkeys(("POSTGRES_PASSWORD", "FOREBAY_SIGNING_KEY", "FOREBAY_METRICS_TOKEN"), "x" * 32)
+_GIVEN: dict[str, str] = dict.fromkeys(
+    ("POSTGRES_PASSWORD", "FOREBAY_SIGNING_KEY", "FOREBAY_METRICS_TOKEN", "NATS_PASSWORD"), "x" * 32
+)
 
 
 def dockerfile() -> str:
@@ -52,21 +57,36 @@ def test_the_image_runs_without_root_and_installs_only_what_is_locked() -> None:
     assert re.search(r'^VOLUME \["/data"\]$', text, re.MULTILINE)
 
 
-def test_the_compose_file_is_valid_and_confined() -> None:
-    command = [program("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", str(COMPOSE)]
+def test_the_compose_files_are_valid_and_confined() -> None:
+    command = [program("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", *map(str, COMPOSE)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     services = compose(_GIVEN)
-    assert {name for name, each in services.items() if each.get("profiles") == ["fleet"]} == {
-        "nats",
-        "dispatch",
-        "runner",
-    }
     for name, each in services.items():
         if each["image"].startswith("forebay:"):
             assert each["read_only"], name
             assert each["cap_drop"] == ["ALL"], name
             assert "no-new-privileges:true" in each["security_opt"], name
             assert each["build"] == {"context": "..", "dockerfile": "ops/Dockerfile"}, name
-    assert not [name for name in services["runner"]["environment"] if "DATABASE" in name]
-    assert services["runner"]["volumes"] != services["worker"]["volumes"]
+
+
+def test_the_runner_of_the_compose_files_has_the_broker_alone() -> None:
+    services = compose(_GIVEN)
+    runner = services["runner"]
+    assert not [name for name in runner["environment"] if "DATABASE" in name]
+    assert runner["volumes"] != services["worker"]["volumes"]
+    reached = {name for name, each in services.items() if {*networks(each)} & {*networks(runner)}}
+    assert reached == {"nats", "dispatch", "runner"}
+    assert {*networks(services["postgres"])} <= {*networks(services["dispatch"])}
+
+
+def networks(service: dict[str, Any]) -> list[str]:
+    return service.get("networks", ["default"])
+
+
+@pytest.mark.parametrize("missing", ["POSTGRES_PASSWORD", "NATS_PASSWORD"])
+def test_no_service_starts_without_its_password(missing: str) -> None:
+    with pytest.raises(KeyError, match=missing):
+        compose(_GIVEN | {missing: ""})
+    without_fleet = [file for file in COMPOSE if "fleet" not in file.name]
+    assert "nats" not in compose({name: value for name, value in _GIVEN.items() if "NATS" not in name}, without_fleet)

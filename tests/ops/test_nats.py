@@ -6,23 +6,29 @@ from __future__ import annotations
 
 import asyncio
 import os
-import ssl
 import subprocess
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import asyncpg
 import nats
 import nats.errors
-import nats.js.errors
 import pytest
 import trustme
-from nats.js.api import AckPolicy, ConsumerConfig, RetentionPolicy, StorageType, StreamConfig
+from structlog.testing import capture_logs
 
+from forebay import Context, Pipeline
+from forebay.engine.submit.results import wait
+from forebay.fleet.jetstream import JetStreamDispatcher, JetStreamRunner
+from forebay.fleet.port import BrokerUnavailable, InputRequest, Report, TaskEnd, TaskInput
+from tests.fleet._pipelines import Gate
+from tests.fleet._setups import Fleet
 from tests.ops._chart import free_ports, program
 from tests.ops._prometheus import OPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nats.aio.client import Client
@@ -35,7 +41,6 @@ _PASSWORDS = {f"NATS_{user.upper()}_PASSWORD": f"the-{user}" for user in ("dispa
 @contextmanager
 def cluster(folder: Path, authority: trustme.CA) -> Iterator[list[str]]:
     """The three servers, on ports of this machine. Lends their addresses."""
-    authority.cert_pem.write_to_path(folder / "ca.crt")
     own = authority.issue_cert("localhost", "127.0.0.1")
     own.private_key_pem.write_to_path(folder / "tls.key")
     own.cert_chain_pems[0].write_to_path(folder / "tls.crt")
@@ -67,77 +72,136 @@ def _config(name: str, folder: Path, ports: dict[tuple[str, str], int]) -> Path:
     return file
 
 
-async def test_three_servers_and_what_their_users_may_do(tmp_path: Path) -> None:
-    authority = trustme.CA()
-    context = ssl.create_default_context()
-    authority.configure_trust(context)
-    with cluster(tmp_path, authority) as servers:
-        refused: dict[str, list[str]] = {"dispatcher": [], "runner": []}
-        dispatcher, runner = [await _connected(servers, user, context, told) for user, told in refused.items()]
+@pytest.fixture
+def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
+    """The one that this process trusts, as pods do with SSL_CERT_FILE."""
+    made = trustme.CA()
+    made.cert_pem.write_to_path(tmp_path / "ca.crt")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.crt"))
+    return made
+
+
+async def test_three_servers_and_a_fleet_with_the_rights_of_its_users(
+    dsn: str, tmp_path: Path, authority: trustme.CA
+) -> None:
+    """Large inputs and results, cancellation, the reports of a dispatcher that is dead; and what a runner may not."""
+    with cluster(tmp_path, authority) as servers, capture_logs() as logs:
+        dispatcher, runner = url(servers, "dispatcher"), url(servers, "runner")
+        await until_ready(dispatcher)
+        fleet = Fleet(partial(JetStreamDispatcher, dispatcher), partial(JetStreamRunner, runner))
+        await _use(fleet, dsn)
+        await _adopt(fleet)
+        assert _warnings(logs) == []
+        refused: list[str] = []
+        client = await _connected(servers, "runner", refused)
         try:
-            await _dispatch(dispatcher)
-            await _run(runner)
-            assert refused == {"dispatcher": [], "runner": []}
-            await _overstep(runner, refused["runner"])
-            jetstream = dispatcher.jetstream(timeout=5)
-            assert (await jetstream.stream_info("forebay-report")).state.messages == 1
+            await _overstep(client, refused)
         finally:
-            await dispatcher.close()
-            await runner.close()
+            await client.close()
         with pytest.raises(nats.errors.Error, match="Authorization Violation"):
-            await nats.connect(servers, user="runner", password="wrong", tls=context, allow_reconnect=False)
+            await nats.connect(servers, user="runner", password="wrong", allow_reconnect=False)
+        await _take_with_another_prefix(f"{runner}/shop", logs)
 
 
-async def _connected(servers: list[str], user: str, context: ssl.SSLContext, refused: list[str]) -> Client:
+def url(servers: list[str], user: str) -> str:
+    """FOREBAY_BROKER_URL of a user."""
+    return f"tls://{user}:the-{user}@" + ",".join(each.removeprefix("tls://") for each in servers)
+
+
+async def until_ready(dispatcher: str) -> None:
+    """Wait until the servers have agreed on a leader, and the streams are there."""
+    async with asyncio.timeout(90):
+        while True:
+            port = JetStreamDispatcher(dispatcher)
+            try:
+                await port.open("first", [], _no_input)
+            except BrokerUnavailable:
+                await asyncio.sleep(0.1)
+            else:
+                await port.close()
+                return
+
+
+async def _no_input(_: InputRequest) -> TaskInput | None:
+    return None
+
+
+async def _use(fleet: Fleet, dsn: str) -> None:
+    """What a dispatcher and a runner do for tasks."""
+    gate = Gate()
+    large: Pipeline[dict[str, Any]] = Pipeline("large", dict)
+
+    @large.step()
+    async def twice(ctx: Context, value: dict[str, Any]) -> str:
+        return str(value["text"]) * 2
+
+    conn = await asyncpg.connect(dsn)
+    try:
+        async with fleet.working(dsn, gate.pipeline, large):
+            jobs = [await gate.pipeline.submit(conn, {"n": n}) for n in range(2)]
+            assert {await gate.begun() for _ in jobs} == {0, 1}
+            await conn.execute("select forebay.cancel($1)", jobs[0].job_id)
+            async with asyncio.timeout(60):
+                while gate.cancelled != [0]:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+            gate.let_go()
+            text = "x" * 800_000
+            job = await large.submit(conn, {"text": text})
+            assert (await wait(dsn, job.job_id, timeout=60)).done == 1
+            assert (await wait(dsn, jobs[1].job_id, timeout=60)).done == 1
+            query = "select length(result ->> 'twice') from forebay.items where job_id = $1"
+            assert await conn.fetchval(query, job.job_id) == 2 * len(text)
+    finally:
+        await conn.close()
+
+
+async def _adopt(fleet: Fleet) -> None:
+    """A dispatcher reads the reports of another one."""
+    runner, dispatcher = fleet.runner_port(), fleet.dispatcher_port()
+    report = Report("an offer", "the dead one", "r", (TaskEnd(1, 1, 0.5, {"kind": "done"}),))
+    await runner.open("r", [])
+    await dispatcher.open("the survivor", [], _no_input)
+    try:
+        await runner.report([report])
+        await dispatcher.adopt("the dead one")
+        async with asyncio.timeout(60):
+            assert await anext(dispatcher.reports()) == [report]
+        info: Any = await dispatcher._js.stream_info("forebay-report")  # type: ignore[attr-defined]
+        assert info.config.num_replicas == 3
+    finally:
+        await runner.close()
+        await dispatcher.close()
+
+
+async def _take_with_another_prefix(runner: str, logs: Sequence[Mapping[str, Any]]) -> None:
+    """The log tells of names that the file does not know."""
+    port = JetStreamRunner(runner)
+    await port.open("r", ["p"])
+    taking = asyncio.create_task(port.take("p", 1))
+    try:
+        async with asyncio.timeout(30):
+            while len(said := _warnings(logs)) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+    finally:
+        taking.cancel()
+        await port.close()
+    assert 'subscription to "shop.tell.r"' in said[0]
+    assert '"$js.api.consumer.msg.next.shop-offer.p"' in said[1]
+
+
+def _warnings(logs: Sequence[Mapping[str, Any]]) -> list[str]:
+    refused = [each for each in logs if each["event"] == "broker_refused"]
+    assert {each["log_level"] for each in refused} <= {"warning"}
+    return [each["reason"] for each in refused]
+
+
+async def _connected(servers: list[str], user: str, refused: list[str]) -> Client:
     """A client with the user's rights; `refused` gets what the server says that it may not."""
 
     async def on_error(error: Exception) -> None:
         refused.append(str(error).lower())
 
-    options: dict[str, Any] = {"tls": context, "allow_reconnect": False, "error_cb": on_error}
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                client = await nats.connect(servers, user=user, password=f"the-{user}", **options)
-            except (nats.errors.Error, OSError):  # the servers have just been started
-                await asyncio.sleep(0.1)
-            else:
-                refused.clear()
-                return client
-
-
-async def _dispatch(client: Client) -> None:
-    """What a dispatcher does, as soon as the servers have agreed on a leader."""
-    jetstream = client.jetstream(timeout=2)
-    kept = (("offer", StorageType.MEMORY), ("report", StorageType.FILE))
-    async with asyncio.timeout(60):
-        for kind, storage in kept:
-            config = StreamConfig(
-                name=f"forebay-{kind}", subjects=[f"forebay.{kind}.>"], storage=storage, num_replicas=3,
-                retention=RetentionPolicy.WORK_QUEUE,
-            )  # fmt: skip
-            while True:
-                try:
-                    await jetstream.add_stream(config)
-                    break
-                except (nats.errors.Error, nats.js.errors.Error):
-                    await asyncio.sleep(0.1)
-    consumer = ConsumerConfig(durable_name="p", filter_subject="forebay.offer.p", ack_policy=AckPolicy.EXPLICIT)
-    await jetstream.add_consumer("forebay-offer", consumer)
-    await jetstream.publish("forebay.offer.p", b"an offer")
-    await client.publish("forebay.tell.r", b"stop")
-
-
-async def _run(client: Client) -> None:
-    """What a runner does, and what it may not."""
-    inbox = client.new_inbox()
-    answers = await client.subscribe(inbox)
-    await client.publish("$JS.API.CONSUMER.MSG.NEXT.forebay-offer.p", b'{"batch": 1}', reply=inbox)
-    offer = await answers.next_msg(timeout=30)
-    assert offer.data == b"an offer"
-    await client.publish(offer.reply, b"+ACK")
-    jetstream = client.jetstream(timeout=5)
-    await jetstream.publish("forebay.report.d", b"a report")
+    return await nats.connect(servers, user=user, password=f"the-{user}", allow_reconnect=False, error_cb=on_error)
 
 
 async def _overstep(client: Client, refused: list[str]) -> None:

@@ -9,6 +9,8 @@ import asyncio
 import json
 import re
 import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from forebay.settings import Settings
 from forebay.testing import Testbed, testbed
 from tests.api._errands import Errand, errands
 from tests.api._service import Service, pages, serving
+from tests.cli._run import Cli
 from tests.ops._prometheus import OPS, Prometheus, listening, scraping, tool
 
 _NAME = re.compile(r"\bforebay_[a-z0-9_]+")
@@ -71,13 +74,17 @@ def test_the_panels_have_places_of_their_own() -> None:
 
 
 async def test_a_real_prometheus_finds_what_dashboard_and_alerts_ask_for(
-    dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dsn: str, broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tool("prometheus")
     monkeypatch.setattr(service_metrics, "_FRESH", 0.0)  # else rates would take half a minute to show
     app = create_app(dsn, Settings(), [pages])
     quick = Settings(egress_confine=False)
-    async with serving(dsn) as service, testbed(dsn, [pages, errands], migrated=True, settings=quick) as bed:
+    async with (
+        serving(dsn) as service,
+        testbed(dsn, [pages, errands], migrated=True, settings=quick) as bed,
+        dispatching(dsn, broker, tmp_path),
+    ):
         with listening(app) as target:
             await use(service, bed, target)
             async with scraping(target, tmp_path) as prometheus:
@@ -88,7 +95,21 @@ async def test_a_real_prometheus_finds_what_dashboard_and_alerts_ask_for(
                 await prometheus.until('increase(forebay_egress_refused_total{reason="address"}[5m]) > 0')
                 await prometheus.until("delta(forebay_dead_letters[15m]) > 0")
                 await prometheus.until('rate(forebay_api_requests_total{route="/api/pending"}[5m]) > 0')
+                await prometheus.until(
+                    "forebay_fleet_broker_up == 1 and rate(forebay_fleet_lost_offers_total[5m]) == 0"
+                )
                 await check_all(prometheus, await exposed(target))
+
+
+@asynccontextmanager
+async def dispatching(dsn: str, broker: str, folder: Path) -> AsyncIterator[None]:
+    """A dispatcher of another pipeline, in a process of its own: a worker is known by its process."""
+    process = Cli(folder).fork("dispatch", FOREBAY_DATABASE_URL=dsn, FOREBAY_BROKER_URL=broker)
+    try:
+        await asyncio.to_thread(process.says, "dispatcher_started")
+        yield
+    finally:
+        process.kill()
 
 
 async def use(service: Service, bed: Testbed, target: str) -> None:
@@ -134,9 +155,26 @@ async def check_all(prometheus: Prometheus, names: set[str]) -> None:
 def test_systemd_understands_the_units(unit: Path, tmp_path: Path) -> None:
     text = unit.read_text("utf-8")
     assert "KillMode=mixed" in text or unit.stem in {"forebay-api", "forebay-migrate"}
-    here = tmp_path / unit.name
-    here.write_text(
-        text.replace("/opt/forebay/bin/forebay", "/bin/true").replace("=forebay\n", "=root\n"), encoding="utf-8"
-    )
+    assert "PrivateDevices=yes" in text
+    assert verified(unit, tmp_path) == (0, "")
+
+
+def test_systemd_understands_the_drop_in_for_a_gpu(tmp_path: Path) -> None:
+    (drop_in,) = (OPS / "systemd").glob("*.service.d/*.conf")
+    text = drop_in.read_text("utf-8")
+    assert "PrivateDevices=no" in text  # otherwise all of them are hidden
+    for unit in ("forebay-runner.service", "forebay-worker.service"):
+        (tmp_path / f"{unit}.d").mkdir()
+        (tmp_path / f"{unit}.d" / drop_in.name).write_text(text, encoding="utf-8")
+        assert verified(OPS / "systemd" / unit, tmp_path) == (0, "")
+        (tmp_path / f"{unit}.d" / "wrong.conf").write_text("[Service]\nDeviceAlow=x\n", encoding="utf-8")
+        assert "Unknown key" in verified(OPS / "systemd" / unit, tmp_path)[1]  # it does read drop-ins here
+
+
+def verified(unit: Path, folder: Path) -> tuple[int, str]:
+    """What systemd says about a unit, in a folder with its drop-ins."""
+    here = folder / unit.name
+    text = unit.read_text("utf-8").replace("/opt/forebay/bin/forebay", "/bin/true").replace("=forebay\n", "=root\n")
+    here.write_text(text, encoding="utf-8")
     ran = subprocess.run([tool("systemd-analyze"), "verify", here], capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")
+    return ran.returncode, ran.stdout + ran.stderr

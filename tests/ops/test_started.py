@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import httpx
+import psycopg
 import pytest
 
 from forebay.cli._command_list import _OWN_COMMANDS
@@ -22,9 +25,11 @@ from forebay.identity.logins import login_urls
 from forebay.packages import settings_classes
 from forebay.settings import Settings
 from tests._servers import PASSWORDS
+from tests.cli import _run
 from tests.cli._forks import Forked
-from tests.cli._run import PIPELINE, Cli, Process, until
-from tests.ops._chart import EXAMPLES, free_ports, of_kind, program, render
+from tests.cli._run import Cli, Process, until
+from tests.ops import application
+from tests.ops._chart import EXAMPLES, of_kind, render
 from tests.ops._programs import Program, compose, of_chart, of_compose, of_units
 from tests.ops._prometheus import OPS
 
@@ -36,22 +41,10 @@ _SETTINGS = {"FOREBAY_SIGNING_KEY": "s" * 32, "FOREBAY_METRICS_TOKEN": TOKEN}
 _READY = {
     "api": "api_started",
     "worker": "worker_started",
-    "dispatch": "worker_started",
+    "dispatch": "dispatcher_started",
     "runner": "runner_started",
 }
 _KNOWN = Settings.variables().union(*(kind.variables() for kind in settings_classes().values()))
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A NATS server for dispatchers and runners, with the user of the compose file."""
-    folder = tmp_path_factory.mktemp("nats")
-    port = free_ports(1)[0]
-    listen = ["--addr", "127.0.0.1", "--port", str(port), "--user", "forebay", "--pass", "secret"]
-    command = [program("nats-server"), "--jetstream", "--store_dir", str(folder), *listen]
-    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
-        yield f"nats://forebay:secret@127.0.0.1:{port}"
-        process.terminate()
 
 
 @pytest.mark.parametrize("values", EXAMPLES, ids=[each.stem for each in EXAMPLES])
@@ -63,7 +56,8 @@ def test_what_the_chart_starts(values: Path, dsn: str, broker: str, tmp_path: Pa
         "forebay-settings": _SETTINGS,
         "forebay-broker": {"dispatcher": broker, "runner": broker},
     }
-    with started(of_chart(values, secrets), tmp_path) as addresses:
+    with started(of_chart(values, secrets), tmp_path) as running:
+        addresses = running.addresses
         for scaled in of_kind(render(values), "ScaledObject"):
             url = urlsplit(scaled["spec"]["triggers"][0]["metadata"]["url"])
             demand = f"{addresses['forebay-api']}{url.path}?{url.query}"
@@ -72,6 +66,8 @@ def test_what_the_chart_starts(values: Path, dsn: str, broker: str, tmp_path: Pa
         for monitor in of_kind(render(values), "ServiceMonitor"):
             path = monitor["spec"]["endpoints"][0]["path"]
             assert "forebay_queue_demand_slots" in ask(addresses["forebay-api"] + path).text
+        if of_command("runner", running):
+            goes_through_the_fleet(dsn, running, "scans", "text", "embed")
 
 
 def test_what_the_compose_file_starts(bare_dsn: str, broker: str, tmp_path: Path) -> None:
@@ -89,8 +85,8 @@ def test_what_the_compose_file_starts(bare_dsn: str, broker: str, tmp_path: Path
         if "FOREBAY_BROKER_URL" in each.variables:
             assert each.variables["FOREBAY_BROKER_URL"] == "nats://forebay:secret@nats:4222", each.name
             each.variables["FOREBAY_BROKER_URL"] = broker
-    with started(programs, tmp_path):
-        pass
+    with started(programs, tmp_path) as running:
+        goes_through_the_fleet(bare_dsn, running, "texts", "count")
 
 
 def test_what_the_units_start(dsn: str, broker: str, tmp_path: Path) -> None:
@@ -101,8 +97,8 @@ def test_what_the_units_start(dsn: str, broker: str, tmp_path: Path) -> None:
     if "dispatch" in _OWN_COMMANDS:
         for variables in files.values():
             variables["FOREBAY_BROKER_URL"] = broker
-    with started(of_units(files), tmp_path):
-        pass
+    with started(of_units(files), tmp_path) as running:
+        goes_through_the_fleet(dsn, running, "notes", "size")
 
 
 def variables_in(file: Path) -> dict[str, str]:
@@ -116,10 +112,38 @@ def ask(url: str) -> httpx.Response:
     return httpx.get(url, headers={"authorization": f"Bearer {TOKEN}"}, trust_env=False, timeout=30)
 
 
+@dataclass(frozen=True)
+class Running:
+    """Programs that run, and the addresses of those that listen, by name."""
+
+    processes: list[tuple[Program, Process]]
+    addresses: dict[str, str]
+
+
+def of_command(command: str, running: Running) -> list[Process]:
+    return [process for each, process in running.processes if each.command == command]
+
+
+def goes_through_the_fleet(dsn: str, running: Running, pipeline: str, *steps: str) -> None:
+    """A task of each step is done by a runner: nobody else is there."""
+    for worker in of_command("worker", running):
+        worker.signal(signal.SIGTERM)
+        assert worker.ends() == 0, worker.said
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        item = json.dumps({"title": "A note", "body": "Some words."})
+        conn.execute("select forebay.submit(%s, %s::jsonb)", (pipeline, item))
+    for step in steps:
+        done = "select count(*) from forebay.attempts where pipeline = %s and step = %s and outcome = 'DONE'"
+        until(
+            lambda: _run.ask(dsn, done, pipeline, step) == 1,  # noqa: B023 - called at once
+            lambda: "\n".join(process.said for _, process in running.processes),
+        )
+
+
 @contextmanager
-def started(programs: Iterable[Program], folder: Path) -> Iterator[dict[str, str]]:
-    """Starts the programs: migrations, which end, and then all others at the same time. Lends the addresses of those
-    that listen; asks their probes; stops all."""
+def started(programs: Iterable[Program], folder: Path) -> Iterator[Running]:
+    """Starts the programs: migrations, which end, and then all others at the same time. Lends those that run; asks
+    their probes; stops all."""
     ours = [each for each in programs if each.command in _OWN_COMMANDS]
     first = [each for each in ours if each.command == "migrate"]
     with ExitStack() as stack:
@@ -136,7 +160,7 @@ def started(programs: Iterable[Program], folder: Path) -> Iterator[dict[str, str
                 (port,) = re.findall(r'"address": "http://[^"]+:(\d+)"', process.said)
                 addresses[each.name] = f"http://127.0.0.1:{port}"
                 check(each, addresses[each.name])
-        yield addresses
+        yield Running(running, addresses)
         for _, process in running:
             process.signal(signal.SIGTERM)
         for each, process in running:
@@ -148,8 +172,8 @@ def start(each: Program, folder: Path, stack: ExitStack) -> Process:
     own = folder / each.name
     for place in ("/app", *each.folders):
         Path(f"{own}{place}").mkdir(parents=True, exist_ok=True)
-    (own / "app" / "__init__.py").write_text(PIPELINE)
-    (own / "app" / "pipelines.py").write_text("from app import notes\n")
+    (own / "app" / "__init__.py").write_text(Path(application.__file__).read_text("utf-8"))
+    (own / "app" / "pipelines.py").write_text("from app import notes, scans\n")
     process = Process(Cli(own), each.args, _variables(each, own), Forked)
     stack.callback(process.kill)
     return process

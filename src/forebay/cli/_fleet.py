@@ -10,7 +10,7 @@ from forebay.fleet.port import BrokerUnavailable
 from forebay.hooks import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from forebay.engine.declare.pipeline import Pipeline
@@ -24,6 +24,24 @@ def broker_url(settings: Settings) -> str:
             "FOREBAY_BROKER_URL", "is not set; it is the address of the broker, such as nats://host:4222"
         )
     return settings.broker_url.get_secret_value()
+
+
+def check_offered(settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> None:
+    """Raises: InvalidField for a queue of which a fleet can run no step: its runners would wait forever."""
+    left = left_to_workers(pipelines)
+    steps = [step for pipeline in pipelines for step in pipeline.steps.values()]
+    offered = {step.queue for step in steps if step.label not in left}
+    if not offered:
+        raise InvalidField("FOREBAY_PIPELINES", f"a fleet can run none of the steps: {_reasons(left)}")
+    if useless := settings.queue_names - offered:
+        of_them = {step.label: left[step.label] for step in steps if step.queue in useless}
+        raise InvalidField(
+            "queues", f"a fleet can run no step of {', '.join(sorted(useless))}, workers have to: {_reasons(of_them)}"
+        )
+
+
+def _reasons(left: Mapping[str, str]) -> str:
+    return "; ".join(f"{step}: {why}" for step, why in left.items())
 
 
 def left_to_workers(pipelines: Sequence[Pipeline[Any]]) -> dict[str, str]:
@@ -47,6 +65,6 @@ async def examine(settings: Settings, pipelines: Sequence[Pipeline[Any]]) -> lis
     await port.close()
     found = [Finding("OK", "broker", "it can be reached")]
     if left := left_to_workers(pipelines):
-        text = "; ".join(f"{step}: {why}" for step, why in left.items())
-        found.append(Finding("OK", "broker", f"steps that a fleet cannot run, for which a worker is needed: {text}"))
+        text = f"steps that a fleet cannot run, for which a worker is needed: {_reasons(left)}"
+        found.append(Finding("OK", "broker", text))
     return found

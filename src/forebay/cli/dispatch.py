@@ -11,7 +11,7 @@ import click
 
 from forebay import open_files, telemetry
 from forebay.cli._common import find_dsn, load_own_settings, with_logins
-from forebay.cli._fleet import broker_url, left_to_workers
+from forebay.cli._fleet import broker_url, check_offered, left_to_workers
 from forebay.cli._garbage import collect_garbage_rarely
 from forebay.cli._pipelines import log_failures
 from forebay.cli.worker import check_queues, on_uvloop, pass_on, stop_on_signals, wait_for_database
@@ -44,6 +44,8 @@ def dispatch(queues: str | None, pipelines: str | None) -> None:
     loaded = load_pipelines(settings.pipeline_modules)
     log_failures()
     check_queues(settings, loaded)
+    if not settings.broker_submits:  # it may submit the jobs of producers, and no more
+        check_offered(settings, loaded)
     dsn = login_url(with_logins(settings), WORKER, "") or find_dsn(settings, running=False)
     with telemetry.running(settings, "dispatcher"):
         sys.exit(on_uvloop(_dispatch(settings, dsn, url, loaded)))

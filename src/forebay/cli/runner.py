@@ -10,7 +10,7 @@ import click
 
 from forebay import open_files, telemetry
 from forebay.cli._common import load_own_settings
-from forebay.cli._fleet import broker_url
+from forebay.cli._fleet import broker_url, check_offered
 from forebay.cli._garbage import collect_garbage_rarely
 from forebay.cli._pipelines import log_failures
 from forebay.cli.worker import check_queues, on_uvloop, stop_on_signals
@@ -42,6 +42,7 @@ def runner(queues: str | None, pipelines: str | None) -> None:
     loaded = load_pipelines(settings.pipeline_modules)
     log_failures()
     check_queues(settings, loaded)
+    check_offered(settings, loaded)
     with telemetry.running(settings, "runner"):
         sys.exit(on_uvloop(_run(settings, url, loaded)))
 

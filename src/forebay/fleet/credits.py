@@ -29,6 +29,7 @@ class StepCredits(Concurrency):
     def __init__(self) -> None:
         super().__init__(1, _MOST)
         self._run_s = Ewma()
+        self.task_s = Ewma()  # of tasks with a result, without their time in the broker; of a batch, each its share
         self.slots = 0.0  # of the runners; the share of this dispatcher
 
     @property
@@ -121,6 +122,11 @@ class FleetMembers:
                 del self._totals[step]
         if now is not None:
             self._runners[runner] = slots, now
+
+    @property
+    def unheard_s(self) -> float:
+        """Seconds since this dispatcher has last heard itself, which the broker passes on."""
+        return self._now() - self._heard
 
     @property
     def _hears(self) -> bool:

@@ -19,6 +19,7 @@ from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, NotFoundError, one_line
 from forebay.fleet.adoption import Adoption
 from forebay.fleet.credits import FleetMembers, StepCredits
+from forebay.fleet.fleet_status import FleetStatus
 from forebay.fleet.offerable import why_not_offered
 from forebay.fleet.offering import OfferingExecutor, OfferingRuntime
 from forebay.fleet.offers import Offers
@@ -51,6 +52,7 @@ class Dispatcher(Worker):
         # Shorter than a lease lasts: those of a dispatcher that has died must not expire before they are taken over.
         self._silent_s = max(3 * self._beat_s, self._lost_s / 2)
         self._members = FleetMembers(self._silent_s)
+        self._fleet = FleetStatus(self._offers, self._members)
         self._expiring: dict[int, Lease] = {}  # leases that were told to expire, and are still there
 
     def _steps(self) -> list[Step[Any, Any]]:
@@ -60,7 +62,7 @@ class Dispatcher(Worker):
         super()._assemble(versions)
         self._offers.name = self._members.name = name = f"{self.worker_id}-{secrets.token_hex(4)}"
         self._members.steps = frozenset(executor.step.label for executor in self._executors.values())
-        self._status.about = {"dispatcher": name}  # so that others know it
+        self._status.more |= {"dispatcher": lambda: name, "fleet": self._fleet.describe}  # so that others know it
         self._claimer.claim_with(fleet_leases.claim_apart)
         self._adoption = Adoption(
             self._pool,
@@ -95,9 +97,8 @@ class Dispatcher(Worker):
         labels = [executor.step.label for executor in self._executors.values()]
         backoff = Backoff(0.2, 5)
         while not self._stopping.is_set():
-            await (
-                self._report_status()
-            )  # the others know it before its first offer, and it counts as alive while it waits
+            # The others know it before its first offer, and it counts as alive while it waits.
+            await self._report_status()
             try:
                 await wait_for_first(
                     self._port.open(self._offers.name, labels, self._read_input), self._wait_until_stopping()
@@ -106,6 +107,7 @@ class Dispatcher(Worker):
                 log.warning("broker_awaited", reason=str(error), next_try_s=backoff.grow())
                 await wait_for(self._stopping, backoff.pause)
             else:
+                log.info("dispatcher_started", dispatcher=self._offers.name, steps=labels)
                 break
         return not self._stopping.is_set()
 
@@ -236,6 +238,7 @@ class Dispatcher(Worker):
             else:
                 log.warning("runner_lost", runner=out.runner, offer=out.offer.id)
                 out.is_lost = True
+                self._fleet.lost += 1
                 lost |= {attempt.lease.token: attempt.lease for attempt in out.attempts}
         lost |= {lease.token: lease for lease in self._adoption.take_silent()}
         await self._expire(lost)

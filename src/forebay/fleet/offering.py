@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.work.arguments import StepArguments
@@ -10,6 +12,7 @@ from forebay.engine.work.executor import StepExecutor
 from forebay.engine.work.step_runtime import StepRuntime
 from forebay.fleet.credits import StepCredits
 from forebay.fleet.offered_tasks import RawTask
+from forebay.tuning import milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +30,22 @@ class OfferingExecutor(StepExecutor):
     concurrency: StepCredits
     drop_adopted: Callable[[Callable[[Lease], bool], str], int]  # leases that were taken over
     _beginning = 0  # slots that have not taken a task yet
+
+    def __init__(self, *args: Any, count_taken: Callable[[], int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._count_taken = count_taken
+
+    def describe(self) -> dict[str, Any]:
+        """What runs at the runners, and for how long. The other offers wait, in the broker or at runners: whoever adds
+        runners for them as for running tasks would get more offers, for which more runners would be added."""
+        described, slots = super().describe(), math.ceil(self.concurrency.slots)
+        running = min(self._count_taken(), slots * (self.step.batch_size or 1))
+        return described | {
+            "running": running,
+            "offered": len(self.running) - running,
+            "claim": described["claim"] | {"item_ms": milliseconds(self.concurrency.task_s.mean)},
+            "concurrency": described["concurrency"] | {"limit": slots},
+        }
 
     def capacity(self, share: float = 1.0) -> int:
         # The load of this machine is not that of the runners, which tell how many slots they have now.
@@ -106,6 +125,7 @@ class OfferingRuntime(StepRuntime):
         return OfferingExecutor(
             step,
             step_id,
+            count_taken=partial(self._offers.count_taken, step.label),
             call=call,
             arguments=RawArguments(step, self._pool),
             report=report,

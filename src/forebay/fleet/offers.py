@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forebay.fleet.offered_tasks import RawTask, offered_tasks, payload_of
-from forebay.fleet.outcomes import Released, decode_outcome
+from forebay.fleet.outcomes import RESULTS, Released, decode_outcome
 from forebay.fleet.port import BUNDLE_BYTES, BrokerUnavailable, Drop, Offer
 from forebay.log import get_logger
 from forebay.waits import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from forebay.engine.clock import Clock
     from forebay.engine.declare.pipeline import Pipeline
@@ -222,8 +222,25 @@ class Offers:
         if ends.keys() != {(task.token, task.n) for task in out.offer.tasks}:
             log.warning("report_refused", offer=report.offer, runner=report.runner)
         elif not out.ends.done():
+            self._learn(out.offer, report)
             out.ends.set_result(ends)
         return True
+
+    def _learn(self, offer: Offer, report: Report) -> None:
+        measured = self._credits[offer.step].task_s
+        for end in report.ends:
+            if end.outcome.get("kind") in RESULTS:
+                measured.add(max(0.0, end.seconds) / len(offer.tasks))
+
+    @property
+    def steps(self) -> Collection[str]:
+        """The steps that are offered."""
+        return self._credits.keys()
+
+    def count_taken(self, step: str) -> int:
+        """How many tasks of a step are at runners, as far as their beats say."""
+        out = (each for each in self.open.values() if each.offer.step == step)
+        return sum(len(each.offer.tasks) for each in out if each.runner is not None and not each.is_lost)
 
 
 def _note_sent(bundle: Sequence[OpenOffer]) -> None:

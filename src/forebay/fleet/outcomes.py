@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from forebay.types import Write
 
 RELEASED = "released"  # the runner stops, or has lost the task: it has not ended
+RESULTS = frozenset(("done", "skip", "not_found"))  # of tasks whose time says how long a task of the step takes
 
 
 class Released(Exception):

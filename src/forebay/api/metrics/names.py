@@ -149,6 +149,27 @@ WORKER_STALE = Metric(
     "forebay_worker_stale_reports_total", "counter", _WORKER, "reports for tasks whose lease it had lost",
 )  # fmt: skip
 
+# Fleets, from the dispatchers' last reports.
+FLEET_BROKER_UP = Metric(
+    "forebay_fleet_broker_up", "gauge", _WORKER,
+    "1 while the dispatcher hears its own messages through the broker", "S1-118",
+)  # fmt: skip
+FLEET_RUNNERS = Metric(
+    "forebay_fleet_runners", "gauge", _WORKER, "runners that the dispatcher hears: each dispatcher hears all of them",
+)  # fmt: skip
+FLEET_SLOTS = Metric(
+    "forebay_fleet_slots", "gauge", _WORKER_STEP,
+    "slots of the runners that the dispatcher may fill: its share; the sum of all dispatchers is what the runners have",
+)  # fmt: skip
+FLEET_OFFERS = Metric(
+    "forebay_fleet_offers", "gauge", (*_WORKER_STEP, "state"),
+    "tasks that are offered to runners: offered and not taken, and taken by a runner",
+)  # fmt: skip
+FLEET_LOST = Metric(
+    "forebay_fleet_lost_offers_total", "counter", _WORKER,
+    "offers whose runner was not heard any more: their tasks run again when their leases end",
+)  # fmt: skip
+
 # The egress proxy and the browser, from the workers' last reports.
 EGRESS_REQUESTS = Metric(
     "forebay_egress_requests_total", "counter", _WORKER, "requests and tunnels through the egress proxy",

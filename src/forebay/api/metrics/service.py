@@ -14,7 +14,7 @@ from forebay.api.metrics.metric import MetricSet
 from forebay.api.metrics.package_metrics import load_package_metrics, read_samples, write_samples
 from forebay.api.metrics.process import write_api
 from forebay.api.metrics.work import write_attempts, write_depth, write_items, write_work
-from forebay.api.metrics.workers import newest_workers, write_services, write_workers
+from forebay.api.metrics.workers import newest_workers, write_fleets, write_services, write_workers
 from forebay.db.pool import UNAVAILABLE
 from forebay.engine.db import metrics as db
 from forebay.errors import DatabaseUnavailable, one_line
@@ -134,5 +134,6 @@ class ServiceMetrics:
         write_work(metrics, counts)
         write_attempts(metrics, counts, self._window)
         write_workers(metrics, counts)
+        write_fleets(metrics, counts)
         write_services(metrics, counts)
         write_samples(metrics, self._packages, newest_workers(counts), self._package_samples)

@@ -64,6 +64,22 @@ def _write_worker_steps(metrics: MetricSet, worker: WorkerRow) -> None:
         metrics.put(names.WORKER_CLAIM_SIZE, about["claim"]["value"], worker.name, pipeline, step)
 
 
+def write_fleets(metrics: MetricSet, counts: EngineCounts) -> None:
+    """Add what living dispatchers know about their brokers and runners."""
+    for worker in newest_workers(counts):
+        fleet: Mapping[str, Any] | None = worker.stats.get("fleet") if worker.alive else None
+        if fleet is None:
+            continue
+        metrics.put(names.FLEET_BROKER_UP, fleet["broker_up"], worker.name)
+        metrics.put(names.FLEET_RUNNERS, fleet["runners"], worker.name)
+        metrics.put(names.FLEET_LOST, fleet["lost_offers"], worker.name)
+        for name, about in fleet["steps"].items():
+            pipeline, _, step = name.partition(".")
+            metrics.put(names.FLEET_SLOTS, about["slots"], worker.name, pipeline, step)
+            for state in ("offered", "taken"):
+                metrics.put(names.FLEET_OFFERS, about[state], worker.name, pipeline, step, state)
+
+
 def write_services(metrics: MetricSet, counts: EngineCounts) -> None:
     """Add the metrics of the egress proxy and the browser, for workers that have opened them."""
     for worker in newest_workers(counts):

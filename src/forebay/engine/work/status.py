@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.engine.db import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from forebay.db.fair_pool import FairPool
     from forebay.engine.clock import Clock
@@ -62,9 +62,9 @@ class StatusReports:
         self._parking = parking
         self._peers = peers
         self.is_draining = False  # it claims nothing more: others need not leave tasks to it
-        self.about: Mapping[str, Any] = {}  # what else describes this worker
         self._written_at = 0.0  # monotonic
         self._settled = 0  # attempts at that time
+        self.more: dict[str, Callable[[], Any]] = {}  # of workers that do more, by name
 
     async def write_when_due(self) -> None:
         """An idle worker has nothing new to say, except that it is alive."""
@@ -94,7 +94,6 @@ class StatusReports:
         executors = self._executors.values()
         waits = {e.step.label: round(self._claimer.longest_wait(e.step_id), 3) for e in executors}
         return describe_steps(executors) | {
-            **self.about,
             "settled": self._settler.settled,
             "leases": len(self._leases),
             "pid": os.getpid(),
@@ -107,6 +106,7 @@ class StatusReports:
             "shared": self._resources.describe(),
             "pool_waits": self._pool.waits.describe(),
             "draining": self.is_draining,
+            **{name: describe() for name, describe in self.more.items()},
         }
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = get_logger("broker")
 
 _CONNECT_S = 10.0
+_REFUSALS = 20  # different ones that are logged for each connection
 TIMEOUT_S = 5.0  # of a request to the server
 _LEAST_PAYLOAD = BUNDLE_BYTES + (8 << 10)  # with the headers
 
@@ -85,13 +86,21 @@ async def connect(address: Address, name: str) -> Client:
     Later the client reconnects by itself, forever.
     """
 
+    refused: set[str] = set()
+
     async def on_error(error: Exception) -> None:
-        log.debug("broker_error", error=one_line(error))
+        reason = one_line(error)
+        if "permissions violation" not in reason.lower():
+            log.debug("broker_error", error=reason)
+        elif reason not in refused and len(refused) < _REFUSALS:  # it is refused again and again
+            refused.add(reason)
+            log.warning("broker_refused", client=name, reason=reason, prefix=address.prefix)
 
     async def on_disconnect() -> None:
         log.warning("broker_disconnected", client=name)
 
     async def on_reconnect() -> None:
+        refused.clear()
         log.info("broker_reconnected", client=name)
 
     options: dict[str, Any] = {
