@@ -127,10 +127,13 @@ class Forwarder:
         """
         begun = server.http.trailing_data[0][:size]
         await self._client.send_bytes(begun)
-        if len(begun) < size and not await forward(
-            server.tcp, self._client.tcp, size - len(begun), idle_s=server.idle_s
-        ):
-            raise Unreachable("timeout", f"no data for {server.idle_s:g} s")
+        if len(begun) < size:
+            ended = await forward(server.tcp, self._client.tcp, size - len(begun), idle_s=server.idle_s)
+            if ended == "idle":
+                raise Unreachable("timeout", f"no data for {server.idle_s:g} s")
+            if ended == "broken":
+                raise Unreachable("closed", "the server closed the connection before the end of the body")
+        await self._client.flush()
 
     async def _join(self, server: Side, grant: Grant) -> None:
         server.tcp.write(self._client.http.trailing_data[0])

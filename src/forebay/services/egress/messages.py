@@ -12,7 +12,7 @@ import h11
 from forebay.services.egress.errors import Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Iterable
 
     from forebay.services.egress.tcp import TcpConnection
 
@@ -63,9 +63,19 @@ class Side:
 
         Raises: the same.
         """
+        await self._timed(self.tcp.send(data))
+
+    async def flush(self) -> None:
+        """Wait until the other side has taken everything.
+
+        Raises: the same.
+        """
+        await self._timed(self.tcp.flush())
+
+    async def _timed(self, sending: Awaitable[None]) -> None:
         try:
             async with asyncio.timeout(self.idle_s):
-                await self.tcp.send(data)
+                await sending
         except TimeoutError:
             raise Unreachable("timeout", f"no data for {self.idle_s:g} s") from None
 

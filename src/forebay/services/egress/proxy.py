@@ -109,9 +109,10 @@ class ProxyConnection:
         """Process requests until the client closes the connection."""
         while isinstance(request := await self._request(), h11.Request):
             if not await self._answer(request):
-                return
+                break
             self._side.http.start_next_cycle()
             self._side.idle_s = _HEAD_S
+        await self._side.flush()
 
     def close(self) -> None:
         self._forwarder.close()

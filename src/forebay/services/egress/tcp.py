@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+Forwarded: TypeAlias = Literal["whole", "broken", "idle"]
 
 _HIGH = 256 << 10  # bytes that are buffered before reading pauses
 
@@ -22,9 +24,10 @@ class TcpConnection(asyncio.Protocol):
         self._ended = False  # received EOF
         self._reading: asyncio.Future[None] | None = None
         self._writing: asyncio.Future[None] | None = None
-        self._peer: TcpConnection | None = None
+        self._peer: TcpConnection | None = None  # receives what arrives here
+        self._source: TcpConnection | None = None  # sends what is written here; waits while the write buffer is full
         self._left: int | None = None  # bytes that are still to be forwarded; None: all that come
-        self.forwarded: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # when none is left
+        self.forwarded: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # none is left, or none comes
         self.is_paused = False  # the write buffer is full
         self.lost = asyncio.get_running_loop().create_future()
         self.active = True  # set when bytes arrive; cleared by the check for idle connections
@@ -57,20 +60,33 @@ class TcpConnection(asyncio.Protocol):
         if self.lost.done():
             raise ConnectionResetError("the connection was lost")
 
+    async def flush(self) -> None:
+        """Wait until everything is sent.
+
+        Raises: ConnectionError when the connection is lost.
+        """
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.set_write_buffer_limits(0)
+        await self.send(b"")
+
     def write(self, data: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
 
     def join(self, peer: TcpConnection, size: int | None = None) -> None:
-        """Forward everything received to `peer`, beginning with the buffer; with a `size`, not more than that."""
-        self._peer, self._left = peer, size
+        """Forward everything received to `peer`, beginning with the buffer.
+
+        With a `size`, not more than that, and the end of the connection is left to the caller.
+        """
+        self._peer, peer._source, self._left = peer, self, size
         if waiting := self.take():
             self._forward(peer, waiting)
         if peer.is_paused:
             self.pause()
         if self._ended:
-            peer.end()
-        self.lost.add_done_callback(lambda _: peer.close())
+            self._end_forwarding(peer)
+        if size is None:
+            self.lost.add_done_callback(lambda _: peer.close())
 
     def pause(self) -> None:
         """Stop reading, so that the sender waits."""
@@ -78,7 +94,8 @@ class TcpConnection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def resume(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
+        """Read again, except after the last byte that is to be forwarded."""
+        if self._transport is not None and not self._transport.is_closing() and not self.is_whole:
             self._transport.resume_reading()
 
     def end(self) -> None:
@@ -100,6 +117,11 @@ class TcpConnection(asyncio.Protocol):
     def is_over(self) -> bool:
         """Whether the peer has closed, or sent EOF."""
         return self._ended or self.lost.done()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether as many bytes were forwarded as were to be."""
+        return self._left == 0
 
     # Called by the event loop.
 
@@ -126,8 +148,8 @@ class TcpConnection(asyncio.Protocol):
         self._ended = True
         _wake(self._reading)
         if self._peer is not None:
-            self._peer.end()
-            if self._peer.is_over:
+            self._end_forwarding(self._peer)
+            if self._left is None and self._peer.is_over:
                 self.close()
                 self._peer.close()
         elif self.on_end is not None:
@@ -136,14 +158,14 @@ class TcpConnection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self.is_paused = True
-        if self._peer is not None:
-            self._peer.pause()
+        if self._source is not None:
+            self._source.pause()
 
     def resume_writing(self) -> None:
         self.is_paused = False
         _wake(self._writing)
-        if self._peer is not None:
-            self._peer.resume()
+        if self._source is not None:
+            self._source.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.lost.done():
@@ -163,17 +185,23 @@ class TcpConnection(asyncio.Protocol):
         if data:
             peer.write(data)
 
+    def _end_forwarding(self, peer: TcpConnection) -> None:
+        if self._left is None:
+            peer.end()
+        else:
+            _wake(self.forwarded)
 
-async def forward(source: TcpConnection, target: TcpConnection, size: int, *, idle_s: float) -> bool:
-    """Forward so many bytes, or until one of the two is closed; false when nothing moves for `idle_s`."""
+
+async def forward(source: TcpConnection, target: TcpConnection, size: int, *, idle_s: float) -> Forwarded:
+    """Forward so many bytes. They are `whole`, or one of the two was closed before, or nothing moved for `idle_s`."""
     source.join(target, size)
-    while not (source.forwarded.done() or source.lost.done() or target.lost.done()):
+    ends = (source.forwarded, source.lost, target.lost)
+    while not any(end.done() for end in ends):
         source.active = False
-        ends = (source.forwarded, source.lost, target.lost)
         await asyncio.wait(ends, timeout=idle_s, return_when=asyncio.FIRST_COMPLETED)
         if not (source.active or any(end.done() for end in ends)):
-            return False
-    return True
+            return "idle"
+    return "whole" if source.is_whole else "broken"
 
 
 async def flow(first: TcpConnection, second: TcpConnection, *, idle_s: float) -> bool:
