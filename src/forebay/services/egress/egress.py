@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.resolver import Resolver
+    from forebay.services.egress.visits import Visit
     from forebay.settings import Settings
 
 log = get_logger("egress")
@@ -43,13 +44,19 @@ class Egress:
 
     @contextmanager
     def grant(
-        self, purpose: str, limits: Limits | None = None, *, trusted: Collection[Origin] = ()
+        self,
+        purpose: str,
+        limits: Limits | None = None,
+        *,
+        trusted: Collection[Origin] = (),
+        visit: Visit | None = None,
     ) -> Generator[Grant, None, None]:
         """Open a grant for one purpose; its connections end with the `with` block.
 
         `trusted` are origins that the operator has configured for it: they may be local or in a private network.
+        `visit` has the slots at the hosts that the client reaches: see `Http.visiting`.
         """
-        with self._grants.grant(purpose, limits or self.limits, HOST, self._proxy.port, trusted) as grant:
+        with self._grants.grant(purpose, limits or self.limits, HOST, self._proxy.port, trusted, visit) as grant:
             yield grant
 
     @property

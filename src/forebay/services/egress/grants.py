@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import secrets
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,12 @@ from forebay.services.egress.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator
+    from contextlib import AbstractAsyncContextManager
 
     from forebay.services.egress.errors import Unreachable
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.ssrf_policy import Limits
+    from forebay.services.egress.visits import Visit, VisitedHost
 
 log = get_logger("egress")
 _REMEMBERED = 100  # stored refusals per grant; a page may repeat a request forever
@@ -46,9 +48,11 @@ class Grant:
         username: str,
         counts: TrafficCounts,
         trusted: Collection[Origin] = (),
+        visit: Visit | None = None,
     ) -> None:
         self.purpose, self.limits, self.host, self.port, self.username = purpose, limits, host, port, username
         self._trusted = tuple(trusted)
+        self._visit = visit
         self.password = secrets.token_urlsafe(24)
         self.refusals: list[Refusal] = []
         self.failures: dict[str, Unreachable] = {}  # by host, because programs report them differently or not at all
@@ -78,6 +82,13 @@ class Grant:
     def trusts(self, host: str, port: int, *, tunnel: bool) -> bool:
         """Whether this host is trusted for this purpose, so that it may be in a private network."""
         return any(origin.covers(host, port, tunnel=tunnel) for origin in self._trusted)
+
+    def reach(self, host: str) -> AbstractAsyncContextManager[VisitedHost | None]:
+        """A slot at a host for a request or a connection, if the client is to be polite.
+
+        Raises: Unreachable when there is none in time.
+        """
+        return nullcontext() if self._visit is None else self._visit.reach(host, self.limits.connect_s)
 
     def refuse(self, host: str, port: int, refused: Refused) -> None:
         """Record and log a refusal."""
@@ -162,11 +173,17 @@ class Grants:
 
     @contextmanager
     def grant(
-        self, purpose: str, limits: Limits, host: str, port: int, trusted: Collection[Origin] = ()
+        self,
+        purpose: str,
+        limits: Limits,
+        host: str,
+        port: int,
+        trusted: Collection[Origin] = (),
+        visit: Visit | None = None,
     ) -> Generator[Grant, None, None]:
         """Open a grant for the duration of the `with` block."""
         self._made += 1
-        made = Grant(purpose, limits, host, port, f"p{self._made}", self.counts, trusted)
+        made = Grant(purpose, limits, host, port, f"p{self._made}", self.counts, trusted, visit)
         self._open[made.username] = made
         try:
             yield made
