@@ -12,6 +12,7 @@ import h11
 import pytest
 
 from forebay.services.egress import Unreachable
+from forebay.services.egress.byte_rate import ByteRate
 from forebay.services.egress.messages import Side
 from forebay.services.egress.tcp import TcpConnection, forward
 from tests.services.egress._world import until
@@ -116,6 +117,36 @@ async def test_nothing_after_the_size_is_forwarded() -> None:
         await target.tcp.flush()
         target.tcp.close()
         assert await target.read(1000) == BODY[:600]
+
+
+async def test_a_rate_is_kept_and_does_not_count_as_standing_still() -> None:
+    clock = [0.0]
+    async with line() as source, line() as target:
+        source.tcp.rate = ByteRate(1000, lambda: clock[0])
+        sending = asyncio.create_task(source.send(BODY))
+        await until(lambda: source.tcp.waits_for_rate)
+        forwarding = asyncio.create_task(forward(source.tcp, target.tcp, len(BODY), idle_s=0.01))
+        await _settled(target)
+        assert not forwarding.done()
+        source.tcp.resume("peer")  # the other obstacles do not matter
+        source.tcp.resume("buffer")
+        await asyncio.wait({forwarding}, timeout=0.1)  # much longer than it may stand still
+        assert (source.tcp.waits_for_rate, forwarding.done(), sending.done()) == (True, False, False)
+        source.tcp.rate = None
+        source.tcp.resume("rate")
+        assert await target.read(len(BODY)) == BODY
+        assert await forwarding == "whole"
+        await sending
+
+
+def test_connections_share_a_rate() -> None:
+    clock = [0.0]
+    rate = ByteRate(1000, lambda: clock[0])
+    assert [rate.take(500), rate.take(500)] == [0.5, 1.0]
+    clock[0] = 1.0
+    assert rate.take(0) == 0
+    clock[0] = 100.0  # what was not used is not kept, except a tenth of a second
+    assert [rate.take(100), rate.take(500)] == [0, 0.5]
 
 
 async def test_what_is_not_taken_is_not_flushed() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from forebay.errors import ConfigError
 from forebay.log import get_logger
+from forebay.services.egress.byte_rate import ByteRate
 from forebay.services.egress.confinement import Confinement, why_not_confined
 from forebay.services.egress.dialing import Dialer
 from forebay.services.egress.grants import Grants
@@ -58,6 +59,13 @@ class Egress:
         """
         with self._grants.grant(purpose, limits or self.limits, HOST, self._proxy.port, trusted, visit) as grant:
             yield grant
+
+    def limit_rate(self, purpose: str, per_second: int) -> None:
+        """Limit the bytes per second that all connections for a purpose receive together; 0: no limit."""
+        if per_second:
+            self._grants.rates[purpose] = ByteRate(per_second)
+        else:
+            self._grants.rates.pop(purpose, None)
 
     @property
     def host(self) -> str:

@@ -171,7 +171,7 @@ async def connected(dialer: Dialer, host: str, port: int, grant: Grant, *, tunne
     except BaseException:
         sock.close()
         raise
-    tcp.meter = grant.add_received
+    tcp.meter, tcp.rate = grant.add_received, grant.rate
     return Side(tcp, h11.CLIENT, grant.limits.idle_s)
 
 

@@ -14,9 +14,10 @@ from forebay.log import get_logger
 from forebay.services.egress.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator
+    from collections.abc import Callable, Collection, Generator, Mapping
     from contextlib import AbstractAsyncContextManager
 
+    from forebay.services.egress.byte_rate import ByteRate
     from forebay.services.egress.errors import Unreachable
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.ssrf_policy import Limits
@@ -48,17 +49,19 @@ class Grant:
         username: str,
         counts: TrafficCounts,
         trusted: Collection[Origin] = (),
-        visit: Visit | None = None,
     ) -> None:
         self.purpose, self.limits, self.host, self.port, self.username = purpose, limits, host, port, username
         self._trusted = tuple(trusted)
-        self._visit = visit
         self.password = secrets.token_urlsafe(24)
         self.refusals: list[Refusal] = []
         self.failures: dict[str, Unreachable] = {}  # by host, because programs report them differently or not at all
         self.bytes_down = 0
         self.bytes_up = 0
         self.lookups = asyncio.Semaphore(limits.lookups)
+        self.visit: Visit | None = None
+        """The slots at the hosts that its client reaches."""
+        self.rates: Mapping[str, ByteRate] = {}
+        """The limits on bytes per second, by purpose."""
         self.on_cut: Callable[[Refused], None] | None = None
         """Called once when the byte limit is reached: a program may wait forever for the rest of a response."""
         self._counts = counts
@@ -79,6 +82,11 @@ class Grant:
         proxies = {spelled: self.url for name in names for spelled in (name, name.upper())}
         return proxies | {"no_proxy": "", "NO_PROXY": ""}
 
+    @property
+    def rate(self) -> ByteRate | None:
+        """The limit on the bytes per second of all grants for this purpose."""
+        return self.rates.get(self.purpose)
+
     def trusts(self, host: str, port: int, *, tunnel: bool) -> bool:
         """Whether this host is trusted for this purpose, so that it may be in a private network."""
         return any(origin.covers(host, port, tunnel=tunnel) for origin in self._trusted)
@@ -88,7 +96,7 @@ class Grant:
 
         Raises: Unreachable when there is none in time.
         """
-        return nullcontext() if self._visit is None else self._visit.reach(host, self.limits.connect_s)
+        return nullcontext() if self.visit is None else self.visit.reach(host, self.limits.connect_s)
 
     def refuse(self, host: str, port: int, refused: Refused) -> None:
         """Record and log a refusal."""
@@ -165,6 +173,7 @@ class Grants:
 
     def __init__(self) -> None:
         self.counts = TrafficCounts()
+        self.rates: dict[str, ByteRate] = {}  # by purpose
         self._open: dict[str, Grant] = {}
         self._made = 0
 
@@ -183,7 +192,8 @@ class Grants:
     ) -> Generator[Grant, None, None]:
         """Open a grant for the duration of the `with` block."""
         self._made += 1
-        made = Grant(purpose, limits, host, port, f"p{self._made}", self.counts, trusted, visit)
+        made = Grant(purpose, limits, host, port, f"p{self._made}", self.counts, trusted)
+        made.visit, made.rates = visit, self.rates
         self._open[made.username] = made
         try:
             yield made

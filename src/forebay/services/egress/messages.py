@@ -46,6 +46,8 @@ class Side:
                 async with asyncio.timeout(self.idle_s):
                     data = await self.tcp.receive()
             except TimeoutError:
+                if self.tcp.waits_for_rate:
+                    continue
                 raise Unreachable("timeout", f"no data for {self.idle_s:g} s") from None
             if not data and self.http.their_state is h11.SEND_RESPONSE and not self.http.trailing_data[0]:
                 return h11.ConnectionClosed()  # which h11 reports as an error
