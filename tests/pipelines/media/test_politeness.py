@@ -52,8 +52,7 @@ async def test_a_host_of_segments_that_rate_limits_is_left_alone_by_all(
 async def test_the_child_tells_what_the_proxy_cannot_read(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pytest.importorskip("yt_dlp")
-    import yt_dlp
+    yt_dlp: Any = pytest.importorskip("yt_dlp")
 
     def ask(*urls: str) -> None:
         given: Any = extractor_child.params(ORDER, ["generic"]) | {"nocheckcertificate": True}
