@@ -2,7 +2,8 @@
 
 The worker is one for downloads, as the guide has it; all of them may run at the same time (FOREBAY_DOWNLOAD_WORKERS),
 and each file is at an address of its own, because the limits per host and per site stay at their defaults, as does the
-guard. aria2c and the worker take turns. The worker also inspects each file, makes a poster and stores it durably.
+guard. aria2c and the worker take turns; without aria2c, memory and the API are measured alone. The worker also inspects
+each file, makes a poster and stores it durably.
 """
 
 # demands: S1-12, S1-13, S1-14, S1-17, S1-23, S1-77, S1-78, S1-79, S1-80, S1-81, S1-82, S1-83, S1-91
@@ -31,7 +32,7 @@ RATE = 1 << 20  # bytes a second for each reader
 ROUNDS = 2
 MEMORY_BAR = 300.0
 MEGABYTE = 1 << 20
-_FFMPEG = shutil.which("ffmpeg") or ""
+_FFMPEG, _ARIA2C = shutil.which("ffmpeg") or "", shutil.which("aria2c") or ""
 _LEFT = "select count(*) from forebay.share where download_status <> 'completed'"
 _RUNNING = "select count(*) from forebay.share where download_status = 'processing'"
 
@@ -49,8 +50,13 @@ class Round:
 
 async def run(context: Context) -> None:
     ours = context.ours
-    if not ours or not all(map(shutil.which, ("ffmpeg", "aria2c"))):
+    if not ours:
         return
+    if not _FFMPEG:
+        context.say("media_memory, media_api_p99 and media_throughput are not measured: ffmpeg is not installed")
+        return
+    if not _ARIA2C:
+        context.say("media_throughput is not measured: aria2c is not installed")
     film = _film(context.folder)
     dsn = await context.database(ours)
     token = await ours.api_token(dsn)
@@ -77,7 +83,8 @@ async def _in_turns(
     bare, loaded, idle, peak = list[Round](), list[Round](), list[float](), _Peak()
     for number in range(ROUNDS):
         urls = _urls(site, number, context.sizes.media_downloads)
-        bare.append(await _aria2c(context.folder, urls))
+        if _ARIA2C:
+            bare.append(await _aria2c(context.folder, urls))
         with worker(context, environment | {"FOREBAY_PIPELINES": "forebay.pipelines.media"}, "media") as child:
             await registered(conn, "media")
             await _requests(port, token, 50)  # the first ones after a start are slower
@@ -95,7 +102,7 @@ class _Peak:
 
 def _record(context: Context, bare: list[Round], loaded: list[Round], idle: list[float], peak: _Peak) -> None:
     count, megabytes = context.sizes.media_downloads, context.sizes.media_downloads * 20
-    ours, theirs = median([each.seconds for each in loaded]), median([each.seconds for each in bare])
+    ours = median([each.seconds for each in loaded])
     waits = [wait for each in loaded for wait in each.waits]
     note = (
         f"{count} files of 20 MB, {loaded[-1].at_once} at a time, {ours:.1f} s; "
@@ -103,6 +110,9 @@ def _record(context: Context, bare: list[Round], loaded: list[Round], idle: list
     )
     context.record("media_memory", peak.bytes / MEGABYTE, MEMORY_BAR, note)
     context.record("media_api_p99", percentile(waits, 0.99), percentile(idle, 0.99), f"{len(waits)} lists of shares")
+    if not bare:
+        return
+    theirs = median([each.seconds for each in bare])
     cpu, bare_cpu = median([each.cpu for each in loaded]), median([each.cpu for each in bare])
     note = f"aria2c: {theirs:.1f} s; CPU of the worker {cpu:.1f} s, of aria2c {bare_cpu:.1f} s"
     context.record("media_throughput", megabytes / ours, megabytes / theirs, note)
@@ -129,7 +139,7 @@ async def _aria2c(folder: Path, urls: list[str]) -> Round:
     listed.write_text("\n".join(urls))
     options = ["-q", "-x1", "-s1", f"-j{len(urls)}", "--file-allocation=none", f"-d{target}", f"-i{listed}"]
     before, began = _children_cpu(), time.perf_counter()
-    child = await asyncio.create_subprocess_exec("aria2c", *options)
+    child = await asyncio.create_subprocess_exec(_ARIA2C, *options)
     if await child.wait() != 0:
         raise BenchError("aria2c failed")
     took = Round(time.perf_counter() - began, _children_cpu() - before)

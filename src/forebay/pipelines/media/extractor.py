@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from forebay.engine.declare.context import Context
     from forebay.services.egress import Grant
+    from forebay.services.egress.visits import Visit
 
 MISSING = "pages with media need a package that is not installed: pip install 'forebay[media]'"
 EXTRACT_S = 240.0
@@ -90,9 +91,9 @@ class Order:
 class _Reports:
     """The lines that the child prints."""
 
-    def __init__(self, tell: Callable[[int, int | None], None] | None) -> None:
+    def __init__(self, tell: Callable[[int, int | None], None] | None, visit: Visit) -> None:
         self.error: dict[str, Any] = {}
-        self._tell = tell
+        self._tell, self._visit = tell, visit
 
     def add(self, line: str) -> None:
         if not line.startswith(extractor_child.MARK):
@@ -100,6 +101,9 @@ class _Reports:
         report: dict[str, Any] = json.loads(line.removeprefix(extractor_child.MARK))
         if "error" in report:
             self.error = report
+        elif "host" in report:
+            told = {"retry-after": str(report.get("retryAfter") or "")}
+            self._visit.told(str(report["host"]), int(report["status"]), told, float(report["seconds"]))
         elif self._tell is not None and report.get("done") is not None:
             self._tell(int(report["done"]), report.get("total"))
 
@@ -117,12 +121,13 @@ async def run_extractor(
         await ctx.get(resources.egress),
         await ctx.get(resources.http),
     )
-    own, reports = settings.of(MediaSettings), _Reports(tell)
+    own = settings.of(MediaSettings)
     await asyncio.to_thread(order.folder.mkdir, mode=0o700, exist_ok=True)
     most = own.max_bytes + own.max_bytes // 10 + 32 * _MB  # the file, and what surrounds it
     limits = replace(egress.limits, bytes_down=most, total_s=order.timeout)
     async with http.visiting(order.url) as visit:
-        with egress.grant(order.purpose, limits) as grant:
+        reports = _Reports(tell, visit)
+        with egress.grant(order.purpose, limits, visit=visit) as grant:
             try:
                 done = await run_program(
                     _command(order, own),
@@ -138,10 +143,7 @@ async def run_extractor(
                     raise too_large(own) from error
                 raise
         if done.status != 0:
-            failure = _failure(reports.error, done.said, grant, own)
-            if isinstance(failure, ThrottledError):
-                visit.answered(429, {"retry-after": str(failure.retry_after)})
-            raise failure
+            raise _failure(reports.error, done.said, grant, own, visit.refused)
     return await asyncio.to_thread(_read_info, order.folder), done.files
 
 
@@ -187,21 +189,29 @@ def _read_info(folder: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", found)
 
 
-def _failure(told: dict[str, Any], said: str, grant: Grant, own: MediaSettings) -> StepError:
-    """What the failure of yt-dlp means for the task."""
+def _failure(
+    told: dict[str, Any], said: str, grant: Grant, own: MediaSettings, busy: ThrottledError | None = None
+) -> StepError:
+    """What the failure of yt-dlp means for the task; `busy`: the proxy did not let it ask a host."""
     if grant.is_exhausted:
         return too_large(own)
     if grant.refusals:
         return Refused(grant.refusals[0].code, grant.refusals[0].reason)
     if not told:
         return TransientError(f"yt-dlp ended without a word: {said[-200:]}")
+    return _told_failure(told, busy)
+
+
+def _told_failure(told: dict[str, Any], busy: ThrottledError | None) -> StepError:
     text, status = str(told["error"]), told.get("status")
     if status == 429:
         return ThrottledError(text, retry_after=_told_wait(told), says_when=True)
     if status in _BY_STATUS:
         return _BY_STATUS[status](text)
-    never = not _NEVER.isdisjoint(told["kinds"]) or (told.get("expected") and status is None)
-    return PermanentError(text) if never else TransientError(text)
+    never = not _NEVER.isdisjoint(told["kinds"])
+    if busy is not None and not never:
+        return busy
+    return PermanentError(text) if never or (told.get("expected") and status is None) else TransientError(text)
 
 
 def _told_wait(told: dict[str, Any]) -> float:

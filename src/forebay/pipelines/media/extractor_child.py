@@ -1,6 +1,7 @@
 """Runs yt-dlp inside the sandbox: `python -I extractor_child.py ORDER`, where ORDER is JSON. Needs no other module.
 
-It prints one line of JSON for each report of progress, and one for an error with its HTTP status and its kind, so that
+It prints one line of JSON for each report of progress, one for each response that the proxy cannot read because it is
+encrypted (its host, status and duration), and one for an error with its HTTP status and its kind, so that
 nobody has to read messages. What was found goes to `info.json` in the output folder. No option comes from anywhere but
 this file and the order: no configuration, netrc, plugins, cache, external downloader, or commands to execute. The names
 of files are fixed: no title becomes a path.
@@ -12,6 +13,7 @@ import json
 import os
 import re
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -80,6 +82,29 @@ def tell_progress(status: dict[str, Any]) -> None:
     tell(done=status.get("downloaded_bytes"), total=None if total is None else int(total), state=status.get("status"))
 
 
+def tell_answers(client: Any) -> None:
+    """Report the responses of encrypted connections, so that the worker knows how the hosts are."""
+    opened = client.urlopen
+
+    def urlopen(request: Any) -> Any:
+        began = time.monotonic()
+        try:
+            response = opened(request)
+        except Exception as error:
+            tell_answer(getattr(error, "response", None), time.monotonic() - began)
+            raise
+        tell_answer(response, time.monotonic() - began)
+        return response
+
+    client.urlopen = urlopen
+
+
+def tell_answer(response: Any, seconds: float) -> None:
+    if response is not None and (url := urlsplit(response.url)).scheme == "https":
+        wait = response.headers.get("Retry-After")
+        tell(host=url.hostname, status=response.status, seconds=round(seconds, 3), retryAfter=wait)
+
+
 def describe(error: BaseException) -> dict[str, Any]:
     """The kind of an error, and the HTTP status behind it."""
     kinds, found = list[str](), dict[str, Any]()
@@ -120,6 +145,7 @@ def extracted(order: dict[str, Any], names: list[str]) -> str:
     """What yt-dlp finds, as JSON."""
     yt_dlp: Any = import_module("yt_dlp")
     with yt_dlp.YoutubeDL(params(order, names)) as client:
+        tell_answers(client)
         info = client.extract_info(order["url"], download=order["download"])
         return json.dumps(client.sanitize_info(info, remove_private_keys=True))
 

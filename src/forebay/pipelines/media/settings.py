@@ -33,6 +33,9 @@ class MediaSettings(IntakeSettings):
     downloads: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=3, description="maximum number of downloads that run at the same time in one worker"
     )
+    download_bytes_per_s: Annotated[int, Field(ge=0, le=1 << 40)] = Field(
+        default=0, description="bytes per second that all downloads of one worker receive together; 0: no limit"
+    )
     owner_downloads: Annotated[int, Field(ge=0, le=10_000)] = Field(
         default=0, description="maximum number of downloads of one owner at the same time in all workers; 0: no limit"
     )

@@ -20,6 +20,7 @@ from forebay.engine.declare.retry import Retry
 from forebay.errors import PermanentError
 from forebay.pipelines.media import db as rows
 from forebay.pipelines.media import step_writes
+from forebay.pipelines.media.download_rate import download_rate
 from forebay.pipelines.media.downloading import Downloaded, download_share
 from forebay.pipelines.media.found import Found
 from forebay.pipelines.media.probing import probe_share
@@ -77,6 +78,7 @@ async def download(ctx: Context, given: Media, share: Share, found: Found) -> Do
     """Download the media, or continue an interrupted download, and store it once it is proven to be media."""
     if found.kind == "playlist":
         return Skip("its entries are downloaded one by one")
+    await ctx.get(download_rate)
     await rows.begin_download(await ctx.get(resources.database), share.id, share.owner_id)
     try:
         return await download_share(ctx, given, share, found)

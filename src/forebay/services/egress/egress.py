@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from forebay.errors import ConfigError
 from forebay.log import get_logger
+from forebay.services.egress.byte_rate import ByteRate
 from forebay.services.egress.confinement import Confinement, why_not_confined
 from forebay.services.egress.dialing import Dialer
 from forebay.services.egress.grants import Grants
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.resolver import Resolver
+    from forebay.services.egress.visits import Visit
     from forebay.settings import Settings
 
 log = get_logger("egress")
@@ -43,14 +45,27 @@ class Egress:
 
     @contextmanager
     def grant(
-        self, purpose: str, limits: Limits | None = None, *, trusted: Collection[Origin] = ()
+        self,
+        purpose: str,
+        limits: Limits | None = None,
+        *,
+        trusted: Collection[Origin] = (),
+        visit: Visit | None = None,
     ) -> Generator[Grant, None, None]:
         """Open a grant for one purpose; its connections end with the `with` block.
 
         `trusted` are origins that the operator has configured for it: they may be local or in a private network.
+        `visit` has the slots at the hosts that the client reaches: see `Http.visiting`.
         """
-        with self._grants.grant(purpose, limits or self.limits, HOST, self._proxy.port, trusted) as grant:
+        with self._grants.grant(purpose, limits or self.limits, HOST, self._proxy.port, trusted, visit) as grant:
             yield grant
+
+    def limit_rate(self, purpose: str, per_second: int) -> None:
+        """Limit the bytes per second that all connections for a purpose receive together; 0: no limit."""
+        if per_second:
+            self._grants.rates[purpose] = ByteRate(per_second)
+        else:
+            self._grants.rates.pop(purpose, None)
 
     @property
     def host(self) -> str:

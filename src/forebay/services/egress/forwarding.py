@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from forebay.services.egress.dialing import Dialer
     from forebay.services.egress.grants import Grant
     from forebay.services.egress.urls import Url
+    from forebay.services.egress.visits import VisitedHost
 
 Ended: TypeAlias = Literal["answered", "upgraded", "copied"]
 
@@ -33,8 +34,8 @@ class Forwarder:
         self._place: tuple[Grant, str, int] | None = None
         self.has_answered = False  # the client has received the head of a response
 
-    async def forward(self, request: h11.Request, url: Url, grant: Grant) -> bool:
-        """Forward one request; returns whether the client may send another.
+    async def forward(self, request: h11.Request, url: Url, grant: Grant, reached: VisitedHost | None) -> bool:
+        """Forward one request, and report the response; returns whether the client may send another.
 
         Raises: Refused, Unreachable, ConnectionError, h11.RemoteProtocolError.
         """
@@ -44,7 +45,7 @@ class Forwarder:
         headers = [(b"Host", url.authority.encode()), *forwarded(request.headers, upgrades=upgrades)]
         try:
             await server.send(h11.Request(method=request.method, target=url.target.encode(), headers=headers))
-            ended = await self._exchange(server, request.method)
+            ended = await self._exchange(server, request.method, reached)
         except h11.RemoteProtocolError as error:
             self.close()
             raise Unreachable("protocol", f"{url.host} does not speak HTTP: {error}") from None
@@ -76,11 +77,11 @@ class Forwarder:
             self._place = place
         return self._server
 
-    async def _exchange(self, server: Side, method: bytes) -> Ended:
+    async def _exchange(self, server: Side, method: bytes, reached: VisitedHost | None) -> Ended:
         """Forward both directions concurrently: servers may respond before they have read the body."""
         sending = asyncio.create_task(self._send_body(server))
         try:
-            return await self._send_answer(server, method)
+            return await self._send_answer(server, method, reached)
         finally:
             sending.cancel()
             with contextlib.suppress(asyncio.CancelledError, ConnectionError, Unreachable, h11.ProtocolError):
@@ -94,7 +95,7 @@ class Forwarder:
         if isinstance(event, h11.EndOfMessage):
             await server.send(h11.EndOfMessage())
 
-    async def _send_answer(self, server: Side, method: bytes) -> Ended:
+    async def _send_answer(self, server: Side, method: bytes, reached: VisitedHost | None) -> Ended:
         while True:
             event = await server.event()
             if isinstance(event, h11.InformationalResponse):
@@ -104,6 +105,8 @@ class Forwarder:
                     return "upgraded"
             elif isinstance(event, h11.Response):
                 self.has_answered = True
+                if reached is not None:
+                    reached.answered(event.status_code, _text_headers(event))
                 large = _large_body(event, method)
                 headers = [*forwarded(event.headers), *([(b"Connection", b"close")] if large else [])]
                 head = h11.Response(status_code=event.status_code, headers=headers, reason=event.reason)
@@ -127,16 +130,23 @@ class Forwarder:
         """
         begun = server.http.trailing_data[0][:size]
         await self._client.send_bytes(begun)
-        if len(begun) < size and not await forward(
-            server.tcp, self._client.tcp, size - len(begun), idle_s=server.idle_s
-        ):
-            raise Unreachable("timeout", f"no data for {server.idle_s:g} s")
+        if len(begun) < size:
+            ended = await forward(server.tcp, self._client.tcp, size - len(begun), idle_s=server.idle_s)
+            if ended == "idle":
+                raise Unreachable("timeout", f"no data for {server.idle_s:g} s")
+            if ended == "broken":
+                raise Unreachable("closed", "the server closed the connection before the end of the body")
+        await self._client.flush()
 
     async def _join(self, server: Side, grant: Grant) -> None:
         server.tcp.write(self._client.http.trailing_data[0])
         self._client.tcp.write(server.http.trailing_data[0])
         await flow(self._client.tcp, server.tcp, idle_s=grant.limits.idle_s)
         self.close()
+
+
+def _text_headers(answer: h11.Response) -> dict[str, str]:
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in answer.headers}
 
 
 def _large_body(answer: h11.Response, method: bytes) -> int:
@@ -161,7 +171,7 @@ async def connected(dialer: Dialer, host: str, port: int, grant: Grant, *, tunne
     except BaseException:
         sock.close()
         raise
-    tcp.meter = grant.add_received
+    tcp.meter, tcp.rate = grant.add_received, grant.rate
     return Side(tcp, h11.CLIENT, grant.limits.idle_s)
 
 

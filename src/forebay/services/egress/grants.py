@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import secrets
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,14 @@ from forebay.log import get_logger
 from forebay.services.egress.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator
+    from collections.abc import Callable, Collection, Generator, Mapping
+    from contextlib import AbstractAsyncContextManager
 
+    from forebay.services.egress.byte_rate import ByteRate
     from forebay.services.egress.errors import Unreachable
     from forebay.services.egress.origins import Origin
     from forebay.services.egress.ssrf_policy import Limits
+    from forebay.services.egress.visits import Visit, VisitedHost
 
 log = get_logger("egress")
 _REMEMBERED = 100  # stored refusals per grant; a page may repeat a request forever
@@ -55,6 +58,10 @@ class Grant:
         self.bytes_down = 0
         self.bytes_up = 0
         self.lookups = asyncio.Semaphore(limits.lookups)
+        self.visit: Visit | None = None
+        """The slots at the hosts that its client reaches."""
+        self.rates: Mapping[str, ByteRate] = {}
+        """The limits on bytes per second, by purpose."""
         self.on_cut: Callable[[Refused], None] | None = None
         """Called once when the byte limit is reached: a program may wait forever for the rest of a response."""
         self._counts = counts
@@ -75,9 +82,21 @@ class Grant:
         proxies = {spelled: self.url for name in names for spelled in (name, name.upper())}
         return proxies | {"no_proxy": "", "NO_PROXY": ""}
 
+    @property
+    def rate(self) -> ByteRate | None:
+        """The limit on the bytes per second of all grants for this purpose."""
+        return self.rates.get(self.purpose)
+
     def trusts(self, host: str, port: int, *, tunnel: bool) -> bool:
         """Whether this host is trusted for this purpose, so that it may be in a private network."""
         return any(origin.covers(host, port, tunnel=tunnel) for origin in self._trusted)
+
+    def reach(self, host: str) -> AbstractAsyncContextManager[VisitedHost | None]:
+        """A slot at a host for a request or a connection, if the client is to be polite.
+
+        Raises: Unreachable when there is none in time.
+        """
+        return nullcontext() if self.visit is None else self.visit.reach(host, self.limits.connect_s)
 
     def refuse(self, host: str, port: int, refused: Refused) -> None:
         """Record and log a refusal."""
@@ -154,6 +173,7 @@ class Grants:
 
     def __init__(self) -> None:
         self.counts = TrafficCounts()
+        self.rates: dict[str, ByteRate] = {}  # by purpose
         self._open: dict[str, Grant] = {}
         self._made = 0
 
@@ -162,11 +182,18 @@ class Grants:
 
     @contextmanager
     def grant(
-        self, purpose: str, limits: Limits, host: str, port: int, trusted: Collection[Origin] = ()
+        self,
+        purpose: str,
+        limits: Limits,
+        host: str,
+        port: int,
+        trusted: Collection[Origin] = (),
+        visit: Visit | None = None,
     ) -> Generator[Grant, None, None]:
         """Open a grant for the duration of the `with` block."""
         self._made += 1
         made = Grant(purpose, limits, host, port, f"p{self._made}", self.counts, trusted)
+        made.visit, made.rates = visit, self.rates
         self._open[made.username] = made
         try:
             yield made

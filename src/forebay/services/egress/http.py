@@ -14,9 +14,10 @@ from forebay.services.egress.answers import FetchRequest, Hop, Response, is_redi
 from forebay.services.egress.politeness import Politeness
 from forebay.services.egress.pools import Pools, own_trust, translated
 from forebay.services.egress.robots import MAX_BYTES, Robots
-from forebay.services.egress.statuses import retry_after, status_error
+from forebay.services.egress.statuses import status_error
 from forebay.services.egress.time_budget import TimeBudget, TimeBudgetSpent
 from forebay.services.egress.urls import checked_url
+from forebay.services.egress.visits import Visit, report_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -25,26 +26,12 @@ if TYPE_CHECKING:
     from forebay.services.egress.egress import Egress
     from forebay.services.egress.grants import Grant
     from forebay.services.egress.origins import Origin
-    from forebay.services.egress.politeness import HostSlot
     from forebay.services.egress.urls import Url
 
 _TIMEOUT_S = 60.0
 _MAX_BYTES = 32 << 20
 _CONNECTIONS = 2048  # connections per purpose, including idle ones
 _LOOKUPS = 16  # concurrent DNS lookups per purpose: a dead DNS server must not block the others
-
-
-class Visit:
-    """A slot at a host, used by another client."""
-
-    def __init__(self, slot: HostSlot, most_s: float) -> None:
-        self._slot, self._most_s = slot, most_s
-
-    def answered(self, status: int, headers: Mapping[str, str]) -> None:
-        """Report the response of the host: if it rate limits us, all other requests wait, too."""
-        told = retry_after(headers, most_s=self._most_s)
-        if status == 429 or (status == 503 and told is not None):
-            self._slot.throttled(told)
 
 
 class Http:
@@ -129,12 +116,15 @@ class Http:
     async def visiting(self, url: str) -> AsyncGenerator[Visit, None]:
         """A slot at the host for another client, such as the browser; robots.txt is checked as usual.
 
+        Its grant gets the visit, so that the other hosts that it reaches are asked as politely.
+
         Raises: ThrottledError, PermanentError when robots.txt forbids it.
         """
         checked = checked_url(url)
         await self._ask_robots(checked)
-        async with self.politeness.slot(checked.host) as slot:
-            yield Visit(slot, self._settings.egress_retry_after_max_s)
+        visit = Visit(self.politeness, checked.host, self._settings.egress_retry_after_max_s)
+        async with visit.begin():
+            yield visit
 
     async def _ask_robots(self, url: Url) -> None:
         if self._settings.egress_robots:
@@ -164,6 +154,7 @@ class Http:
             await self._ask_robots(url)
         slot = await stack.enter_async_context(self.politeness.slot(url.host)) if wanted.polite else None
         pool = await stack.enter_async_context(self._pools.pool(wanted.purpose, url.origin, request.trusted))
+        most_s = self._settings.egress_retry_after_max_s
         began = time.monotonic()
         try:
             response = await pool.send(url, request.message(), wanted.timeout)
@@ -173,23 +164,12 @@ class Http:
             raise
         stack.push_async_callback(response.aclose)
         if slot is not None:
-            self._tell(slot, response, time.monotonic() - began)
-        most_s = self._settings.egress_retry_after_max_s
+            seconds = time.monotonic() - began
+            report_answer(slot, response.status_code, response.headers, seconds, most_s=most_s)
         error = status_error(response.status_code, response.headers, url.place, most_s=most_s)
         if error is not None and wanted.raise_for_status:
             raise error
         return response
-
-    def _tell(self, slot: HostSlot, response: httpx.Response, seconds: float) -> None:
-        """Report the response to the controller of the host."""
-        status = response.status_code
-        told = retry_after(response.headers, most_s=self._settings.egress_retry_after_max_s)
-        if status == 429 or (status == 503 and told is not None):
-            slot.throttled(told)
-        elif status >= 500:
-            slot.failed(seconds)
-        else:
-            slot.answered(seconds)
 
     def _grant_for(self, purpose: str, trusted: Origin | None) -> Grant:
         """The grant of a purpose, without limits, because every request has its own."""

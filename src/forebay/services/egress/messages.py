@@ -12,7 +12,7 @@ import h11
 from forebay.services.egress.errors import Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Iterable
 
     from forebay.services.egress.tcp import TcpConnection
 
@@ -46,6 +46,8 @@ class Side:
                 async with asyncio.timeout(self.idle_s):
                     data = await self.tcp.receive()
             except TimeoutError:
+                if self.tcp.waits_for_rate:
+                    continue
                 raise Unreachable("timeout", f"no data for {self.idle_s:g} s") from None
             if not data and self.http.their_state is h11.SEND_RESPONSE and not self.http.trailing_data[0]:
                 return h11.ConnectionClosed()  # which h11 reports as an error
@@ -63,9 +65,19 @@ class Side:
 
         Raises: the same.
         """
+        await self._timed(self.tcp.send(data))
+
+    async def flush(self) -> None:
+        """Wait until the other side has taken everything.
+
+        Raises: the same.
+        """
+        await self._timed(self.tcp.flush())
+
+    async def _timed(self, sending: Awaitable[None]) -> None:
         try:
             async with asyncio.timeout(self.idle_s):
-                await self.tcp.send(data)
+                await sending
         except TimeoutError:
             raise Unreachable("timeout", f"no data for {self.idle_s:g} s") from None
 

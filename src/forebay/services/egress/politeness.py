@@ -119,7 +119,7 @@ class Politeness:
         Raises: ThrottledError when the host is closed, or the wait is too long.
         """
         host = self._host(name, most)
-        self._check_open(name, host)
+        self.check_open(name)
         await self._enter(name, host)
         try:
             async with self._permitted(host, is_web=most is None):
@@ -140,7 +140,7 @@ class Politeness:
                 async with asyncio.timeout(self._wait_s):
                     await self._ask_permit(stack, self._permits, host)
             except TimeoutError:
-                raise _busy(host.name, self._wait_s) from None
+                raise busy(host.name, self._wait_s) from None
             yield
 
     async def _ask_permit(self, stack: AsyncExitStack, permits: HostPermits, host: Host) -> None:
@@ -152,6 +152,13 @@ class Politeness:
                 await self._sleep(max(error.retry_after, _SHORTEST_PAUSE))
             else:
                 return
+
+    def check_open(self, name: str) -> None:
+        """Raises: ThrottledError while the host is rate limiting us."""
+        host = self._hosts.get(name)
+        left = 0.0 if host is None else host.closed_until - self._clock()
+        if left > 0:
+            raise rate_limited(name, left)
 
     def now(self) -> float:
         return self._clock()
@@ -244,11 +251,6 @@ class Politeness:
             if self._hosts[name].is_idle and self._hosts[name].closed_until <= now:
                 del self._hosts[name]
 
-    def _check_open(self, name: str, host: Host) -> None:
-        left = host.closed_until - self._clock()
-        if left > 0:
-            raise rate_limited(name, left)
-
     async def _enter(self, name: str, host: Host) -> None:
         if host.running < host.limit.value and not host.waiting:
             host.running += 1
@@ -260,7 +262,7 @@ class Politeness:
                 await waiter
         except TimeoutError:
             self._give_up(host, waiter)
-            raise _busy(name, self._wait_s) from None
+            raise busy(name, self._wait_s) from None
         except asyncio.CancelledError:
             self._give_up(host, waiter)
             raise
@@ -282,18 +284,18 @@ class Politeness:
         now = self._clock()
         begin = max(now, host.next_start)
         if begin - now > self._wait_s:
-            raise _busy(name, begin - now)
+            raise busy(name, begin - now)
         host.next_start = begin + host.delay
         if begin > now:
             await self._sleep(begin - now)
-            self._check_open(name, host)
+            self.check_open(name)
 
 
 def rate_limited(name: str, wait_s: float) -> ThrottledError:
     return ThrottledError(f"{name} is rate limiting us", retry_after=wait_s, says_when=True)
 
 
-def _busy(name: str, wait_s: float) -> ThrottledError:
+def busy(name: str, wait_s: float) -> ThrottledError:
     return ThrottledError(
         f"enough requests to {name} are under way already", retry_after=wait_s, ours=True, says_when=True
     )

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
     from forebay.services.egress.dialing import Dialer
     from forebay.services.egress.grants import Grant
+    from forebay.services.egress.urls import Url
 
 log = get_logger("egress")
 HOST = "127.0.0.1"
 _HEAD_S = 20.0  # seconds for the head of a request, and between two requests
 _MOST = 4096  # connections of all clients, if as many files may be open
+_STATUSES = {"timeout": 504, "busy": 503}  # of a host that was not reached; otherwise 502
 _LEFT_OVER = 1 << 20  # bytes of a refused request's body that are read, so that the client sees the response
 
 
@@ -109,9 +111,10 @@ class ProxyConnection:
         """Process requests until the client closes the connection."""
         while isinstance(request := await self._request(), h11.Request):
             if not await self._answer(request):
-                return
+                break
             self._side.http.start_next_cycle()
             self._side.idle_s = _HEAD_S
+        await self._side.flush()
 
     def close(self) -> None:
         self._forwarder.close()
@@ -146,8 +149,7 @@ class ProxyConnection:
                     return await self._tunnel(host, port, grant)
                 url = forwarded_url(request.target)
                 host, port = url.host, url.port
-                _check_grant(grant)
-                return await self._forwarder.forward(request, url, grant)
+                return await self._forward(request, url, grant)
         except Refused as refused:
             grant.refuse(host or request.target[:200].decode("latin-1"), port, refused)
             return await self._tell(403, refused.code, refused.reason)
@@ -156,7 +158,7 @@ class ProxyConnection:
             grant.note_failure(host, error)
             if self._forwarder.has_answered:
                 raise
-            return await self._tell(504 if error.code == "timeout" else 502, error.code, error.reason)
+            return await self._tell(_STATUSES.get(error.code, 502), error.code, error.reason)
         except TimeoutError:
             self._grants.counts.failed["total"] += 1
             log.info("egress_timed_out", host=host, port=port, purpose=grant.purpose)
@@ -184,9 +186,20 @@ class ProxyConnection:
         wanted = [(b"Proxy-Authenticate", b'Basic realm="forebay egress"')]
         return await self._tell(407, "credentials", "the egress proxy needs the name and password of a grant", wanted)
 
+    async def _forward(self, request: h11.Request, url: Url, grant: Grant) -> bool:
+        _check_grant(grant)
+        async with grant.reach(url.host) as reached:
+            return await self._forwarder.forward(request, url, grant, reached)
+
     async def _tunnel(self, host: str, port: int, grant: Grant) -> bool:
         _check_grant(grant)
-        server = await connected(self._dialer, host, port, grant, tunnel=True)
+        async with grant.reach(host) as reached:
+            server = await connected(self._dialer, host, port, grant, tunnel=True)
+            if reached is not None:
+                reached.connected()
+            return await self._flow(server, grant)
+
+    async def _flow(self, server: Side, grant: Grant) -> bool:
         try:
             while not isinstance(await self._side.event(), type):  # until h11 pauses, since CONNECT has no body
                 pass

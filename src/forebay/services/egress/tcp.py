@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from forebay.services.egress.byte_rate import ByteRate
+
+Forwarded: TypeAlias = Literal["whole", "broken", "idle"]
+Obstacle: TypeAlias = Literal["buffer", "peer", "rate", "whole"]  # why a connection is not read: see `pause`
 
 _HIGH = 256 << 10  # bytes that are buffered before reading pauses
 
@@ -22,13 +27,16 @@ class TcpConnection(asyncio.Protocol):
         self._ended = False  # received EOF
         self._reading: asyncio.Future[None] | None = None
         self._writing: asyncio.Future[None] | None = None
-        self._peer: TcpConnection | None = None
+        self._peer: TcpConnection | None = None  # receives what arrives here
+        self._source: TcpConnection | None = None  # sends what is written here; waits while the write buffer is full
         self._left: int | None = None  # bytes that are still to be forwarded; None: all that come
-        self.forwarded: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # when none is left
+        self.forwarded: asyncio.Future[None] = asyncio.get_running_loop().create_future()  # none is left, or none comes
+        self._obstacles: set[Obstacle] = set()
         self.is_paused = False  # the write buffer is full
         self.lost = asyncio.get_running_loop().create_future()
         self.active = True  # set when bytes arrive; cleared by the check for idle connections
         self.meter: Callable[[int], bool] | None = None  # whether received bytes are within the limit
+        self.rate: ByteRate | None = None  # of received bytes, shared with other connections
         self.on_end: Callable[[], object] | None = None  # called when the peer disconnects before `join`
 
     # Called by the coroutine that serves the connection.
@@ -45,7 +53,7 @@ class TcpConnection(asyncio.Protocol):
         data = b"".join(self._pieces)
         self._pieces.clear()
         self._size = 0
-        self.resume()
+        self.resume("buffer")
         return data
 
     async def send(self, data: bytes) -> None:
@@ -57,28 +65,45 @@ class TcpConnection(asyncio.Protocol):
         if self.lost.done():
             raise ConnectionResetError("the connection was lost")
 
+    async def flush(self) -> None:
+        """Wait until everything is sent.
+
+        Raises: ConnectionError when the connection is lost.
+        """
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.set_write_buffer_limits(0)
+        await self.send(b"")
+
     def write(self, data: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
 
     def join(self, peer: TcpConnection, size: int | None = None) -> None:
-        """Forward everything received to `peer`, beginning with the buffer; with a `size`, not more than that."""
-        self._peer, self._left = peer, size
+        """Forward everything received to `peer`, beginning with the buffer.
+
+        With a `size`, not more than that, and the end of the connection is left to the caller.
+        """
+        self._peer, peer._source, self._left = peer, self, size
         if waiting := self.take():
             self._forward(peer, waiting)
         if peer.is_paused:
-            self.pause()
+            self.pause("peer")
         if self._ended:
-            peer.end()
-        self.lost.add_done_callback(lambda _: peer.close())
+            self._end_forwarding(peer)
+        if size is None:
+            self.lost.add_done_callback(lambda _: peer.close())
 
-    def pause(self) -> None:
-        """Stop reading, so that the sender waits."""
+    def pause(self, obstacle: Obstacle) -> None:
+        """Stop reading, so that the sender waits: the own buffer is full, or that of the peer, or the rate is reached,
+        or the body is whole."""
+        self._obstacles.add(obstacle)
         if self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
 
-    def resume(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
+    def resume(self, obstacle: Obstacle) -> None:
+        """Read again, if this was the only obstacle."""
+        self._obstacles.discard(obstacle)
+        if self._transport is not None and not self._transport.is_closing() and not self._obstacles:
             self._transport.resume_reading()
 
     def end(self) -> None:
@@ -101,6 +126,16 @@ class TcpConnection(asyncio.Protocol):
         """Whether the peer has closed, or sent EOF."""
         return self._ended or self.lost.done()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether as many bytes were forwarded as were to be."""
+        return self._left == 0
+
+    @property
+    def waits_for_rate(self) -> bool:
+        """Whether nothing is read because of the rate, so that the sender is not idle."""
+        return "rate" in self._obstacles
+
     # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -113,21 +148,23 @@ class TcpConnection(asyncio.Protocol):
         if self.meter is not None and not self.meter(len(data)):
             self.abort()  # immediately: the loop may read much more before other tasks run
             return
+        if self.rate is not None:
+            self._keep_rate(self.rate.take(len(data)))
         if self._peer is not None:
             self._forward(self._peer, data)
             return
         self._pieces.append(data)
         self._size += len(data)
         if self._size > _HIGH:
-            self.pause()
+            self.pause("buffer")
         _wake(self._reading)
 
     def eof_received(self) -> bool:
         self._ended = True
         _wake(self._reading)
         if self._peer is not None:
-            self._peer.end()
-            if self._peer.is_over:
+            self._end_forwarding(self._peer)
+            if self._left is None and self._peer.is_over:
                 self.close()
                 self._peer.close()
         elif self.on_end is not None:
@@ -136,14 +173,14 @@ class TcpConnection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self.is_paused = True
-        if self._peer is not None:
-            self._peer.pause()
+        if self._source is not None:
+            self._source.pause("peer")
 
     def resume_writing(self) -> None:
         self.is_paused = False
         _wake(self._writing)
-        if self._peer is not None:
-            self._peer.resume()
+        if self._source is not None:
+            self._source.resume("peer")
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.lost.done():
@@ -153,27 +190,38 @@ class TcpConnection(asyncio.Protocol):
         _wake(self._reading)
         _wake(self._writing)
 
+    def _keep_rate(self, wait_s: float) -> None:
+        if wait_s > 0:
+            self.pause("rate")
+            asyncio.get_running_loop().call_later(wait_s, self.resume, "rate")
+
     def _forward(self, peer: TcpConnection, data: bytes) -> None:
         if self._left is not None:
             data = data[: self._left]
             self._left -= len(data)
             if not self._left:
-                self.pause()
+                self.pause("whole")
                 _wake(self.forwarded)
         if data:
             peer.write(data)
 
+    def _end_forwarding(self, peer: TcpConnection) -> None:
+        if self._left is None:
+            peer.end()
+        else:
+            _wake(self.forwarded)
 
-async def forward(source: TcpConnection, target: TcpConnection, size: int, *, idle_s: float) -> bool:
-    """Forward so many bytes, or until one of the two is closed; false when nothing moves for `idle_s`."""
+
+async def forward(source: TcpConnection, target: TcpConnection, size: int, *, idle_s: float) -> Forwarded:
+    """Forward so many bytes. They are `whole`, or one of the two was closed before, or nothing moved for `idle_s`."""
     source.join(target, size)
-    while not (source.forwarded.done() or source.lost.done() or target.lost.done()):
+    ends = (source.forwarded, source.lost, target.lost)
+    while not any(end.done() for end in ends):
         source.active = False
-        ends = (source.forwarded, source.lost, target.lost)
         await asyncio.wait(ends, timeout=idle_s, return_when=asyncio.FIRST_COMPLETED)
-        if not (source.active or any(end.done() for end in ends)):
-            return False
-    return True
+        if not (source.active or source.waits_for_rate or any(end.done() for end in ends)):
+            return "idle"
+    return "whole" if source.is_whole else "broken"
 
 
 async def flow(first: TcpConnection, second: TcpConnection, *, idle_s: float) -> bool:
@@ -186,7 +234,7 @@ async def flow(first: TcpConnection, second: TcpConnection, *, idle_s: float) ->
         if first.lost.done() or second.lost.done():
             await asyncio.wait((first.lost, second.lost), timeout=idle_s)  # the write buffer is still sent
             return True
-        if not (first.active or second.active):
+        if not any(each.active or each.waits_for_rate for each in (first, second)):
             return False
 
 
