@@ -9,22 +9,30 @@ import json
 from tests.pipelines.media._bed import MediaBed
 from tests.pipelines.media._samples import Samples, needs_ffmpeg
 from tests.pipelines.media._server import MediaServer, Request, plain, ranged
+from tests.pipelines.media._slots import InspectionSlots
 
 pytestmark = needs_ffmpeg
 
 PAGE = """<!doctype html><html><head><title>{title}</title>{head}</head><body>{body}</body></html>"""
 
 
-async def test_a_stream_in_parts_becomes_one_file(bed: MediaBed, origin: MediaServer, samples: Samples) -> None:
+async def test_a_stream_in_parts_becomes_one_file(
+    bed: MediaBed, origin: MediaServer, samples: Samples, slots: InspectionSlots
+) -> None:
+    slots.free.set()
     origin.put_all("/hls", samples.files("hls"))
     origin.put_all("/dash", samples.files("dash"))
-    for place in ("/hls/index.m3u8", "/dash/index.mpd"):
+    taken = 0
+    for place, inspections in (("/hls/index.m3u8", 2), ("/dash/index.mpd", 1)):  # 2: it gets another container
         share = await bed.shared(origin.url(place))
         assert share["download_status"] == "completed", share["download_error"]
         assert (share["kind"], share["video_codec"], share["audio_codec"]) == ("video", "h264", "aac")
         assert (share["width"], share["container"]) == (160, "mp4")
         assert abs(share["duration_s"] - 2) < 0.3
+        assert share["poster_id"] is not None
         await bed.content(share)
+        taken += inspections
+        assert slots.taken == taken
 
 
 async def test_the_video_of_a_page_is_fetched_by_ourselves(

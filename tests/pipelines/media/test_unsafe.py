@@ -53,7 +53,8 @@ async def test_a_playlist_that_names_files_of_this_machine_gets_none(bed: MediaB
     assert (share["download_status"], share["file_id"]) == ("failed", None)
     # The same as a file: nothing that refers to other files is opened.
     share = await bed.finished(origin.put("/list.mp4", plain(b"ffconcat version 1.0\nfile /etc/passwd\n", "video/mp4")))
-    assert share["download_error"].startswith("is not media that can be played: ")
+    # Without our options FFmpeg would take it for a list, and say that it must not open such a name.
+    assert share["download_error"] == "is not media that can be played: Invalid argument"
 
 
 _PLUGIN = "raise SystemExit('a plugin was loaded')\n"

@@ -17,7 +17,7 @@ from forebay.pipelines.image_tools import store_thumbnails
 from forebay.pipelines.media import step_writes
 from forebay.pipelines.media.extracted import plain_file
 from forebay.pipelines.media.extractor import EXTRACT_S, Order, remove_folder, run_extractor
-from forebay.pipelines.media.inspecting import inspect_file, inspections, remuxed
+from forebay.pipelines.media.inspecting import inspect_file, inspect_stream, let_sandbox_read
 from forebay.pipelines.media.links import check_allowed
 from forebay.pipelines.media.probing import find_on_page
 from forebay.pipelines.media.settings import MediaSettings
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 log = get_logger("media")
 
-_INSPECT_S = 600.0  # to inspect and store a file, when it has come
+_STORE_S = 600.0  # to store a file, when it has come
 _MEDIA = re.compile(r"media\.[A-Za-z0-9]{1,8}")  # what is left of a download, without its parts
 
 
 class Alive(Protocol):
-    """Says that a download goes on; `allowed` are the seconds until it must be said again."""
+    """Says that a download goes on; `allowed` are the seconds until it must be said again, None if it need not be."""
 
-    def __call__(self, allowed: float = ..., /) -> None: ...
+    def __call__(self, allowed: float | None = ..., /) -> None: ...
 
 
 class Downloaded(BaseModel):
@@ -136,8 +136,7 @@ class _Download:
         media = [file for file in files if file.parent == self.folder and _MEDIA.fullmatch(file.name)]
         if len(media) != 1:
             raise DataError(f"the download ended with {len(media)} files instead of one")
-        self._alive(_INSPECT_S)
-        return await self._store(await remuxed(self._ctx, media[0]), None)
+        return await self._store(media[0], None)
 
     def _report(self, done: int, total: int | None) -> None:
         self._alive()
@@ -155,7 +154,8 @@ async def _keep_upload(ctx: Context, given: Media, share: Share, own: MediaSetti
         raise DataError("the uploaded file is not there any more: upload it again")
     blobs = await ctx.get(resources.blobs)
     async with blobs.local(sha256) as path:
-        media = await _inspected(ctx, path, own)
+        media = await inspect_file(ctx, path)
+        check_duration(media.facts, own)
         size = path.stat().st_size
     stored = Stored(file_id, share.owner_id, sha256, size, media.facts.file_name, media.facts.media_type)
     return await _ready(ctx, share, stored, media)
@@ -172,9 +172,9 @@ async def unless_stalled(seconds: float) -> AsyncGenerator[Alive]:
     try:
         async with limit:
 
-            def alive(allowed: float = seconds) -> None:
+            def alive(allowed: float | None = seconds) -> None:
                 if not limit.expired():
-                    limit.reschedule(loop.time() + allowed)
+                    limit.reschedule(None if allowed is None else loop.time() + allowed)
 
             yield alive
     except TimeoutError:
@@ -188,12 +188,15 @@ async def store(
 ) -> Done[Downloaded]:
     """Inspect a complete file, and make it that of the share.
 
+    A file without a hash is a stream whose parts were joined.
+
     Raises: DataError when it is no media, or too long.
     """
-    alive(_INSPECT_S)
-    await asyncio.to_thread(path.chmod, 0o644)  # its folders are private; a sandboxed program reads it without a copy
-    media = await _inspected(ctx, path, own)
-    alive(_INSPECT_S)
+    alive(None)  # all bytes are here: it may wait for the inspections of others, each of which has a limit of its own
+    await let_sandbox_read(path)
+    path, media = await inspect_stream(ctx, path) if sha256 is None else (path, await inspect_file(ctx, path))
+    check_duration(media.facts, own)
+    alive(_STORE_S)
     ctx.progress(note="storing the file")
     blobs = await ctx.get(resources.blobs)
     stored = await blobs.adopt(
@@ -205,19 +208,6 @@ async def store(
         max_bytes=own.max_bytes,
     )
     return await _ready(ctx, share, stored, media)
-
-
-async def _inspected(ctx: Context, path: Path, own: MediaSettings) -> AVFile:
-    """What the file is, and a poster of it.
-
-    Raises: DataError when it is no media, or too long.
-    """
-    ctx.progress(note="waiting for the inspection of other files")
-    async with await ctx.get(inspections):
-        ctx.progress(note="inspecting the file")
-        media = await inspect_file(ctx, path)
-        check_duration(media.facts, own)
-        return media
 
 
 def check_duration(facts: FileFacts, own: MediaSettings) -> None:
