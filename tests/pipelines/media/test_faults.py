@@ -9,6 +9,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from forebay.pipelines.media.settings import MediaSettings
 from tests.pipelines.media._bed import MediaBed, media_bed
@@ -156,8 +157,14 @@ async def test_a_server_that_stalls_is_given_up_in_time(
         await bed.bed.run()
         share = await bed.row(share_id)
         assert share["download_error"] == "no byte was received for 1 s (FOREBAY_MEDIA_STALL_S)"
-        await bed.bed.finish()
+        with capture_logs() as logs:
+            await bed.bed.finish()
         share = await bed.row(share_id)
+        logged = next(each for each in logs if each["event"] == "download_completed")
+        assert (logged["resumed_from"], logged["attempt"]) == (origin.heads[-1].start, 2)
+        assert logged["resumed_from"] > 0
+        rate = (SIZE - logged["resumed_from"]) / logged["bytes_per_s"]
+        assert (logged["size"], logged["seconds"]) == (SIZE, pytest.approx(rate, rel=0.05, abs=0.002))
         assert hashlib.sha256(await bed.content(share)).digest() == hashlib.sha256(film).digest()
         assert share["download_attempts"] == 2
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
@@ -50,6 +51,22 @@ class Alive(Protocol):
     def __call__(self, allowed: float | None = ..., /) -> None: ...
 
 
+class Transfer(NamedTuple):
+    """What one attempt has received; the bytes before `resumed_from` came in earlier ones."""
+
+    seconds: float
+    resumed_from: int
+
+    def facts(self, size: int) -> dict[str, float]:
+        """For the log."""
+        rate = (size - self.resumed_from) / max(self.seconds, 0.001)
+        return {
+            "seconds": round(self.seconds, 3),
+            "bytes_per_s": max(0, round(rate)),
+            "resumed_from": self.resumed_from,
+        }
+
+
 class Downloaded(BaseModel):
     """The stored file of a share."""
 
@@ -88,6 +105,7 @@ class _Download:
     def __init__(self, ctx: Context, share: Share, own: MediaSettings, partial: PartialFile, alive: Alive) -> None:
         self._ctx, self._share, self._own, self._partial, self._alive = ctx, share, own, partial, alive
         self._tell = resources.reporting(ctx, "downloading")
+        self._start = time.monotonic()
         self.folder = partial_folder(partial.path)
 
     async def fetch_file(self, url: str, headers: Mapping[str, str] | None = None) -> Done[Downloaded]:
@@ -96,8 +114,10 @@ class _Download:
             url, "media.download", self._own.max_bytes, self._own.download_s, headers=headers or {}, cookies=True
         )
         http = await self._ctx.get(resources.http)
+        size, journal = self._partial.size, self._partial.journal
         done = await download(http, wanted, self._partial, report=self._report)
-        return await self._store(done.path, done.sha256)
+        is_resumed = self._partial.journal is journal  # otherwise it was begun again
+        return await self._store(done.path, done.sha256, size if is_resumed else 0)
 
     async def fetch_found(self, found: Found) -> Done[Downloaded]:
         """Download what is found on a page. The URLs there are signed for a while: if they are denied, it is asked once
@@ -132,18 +152,44 @@ class _Download:
         """Let yt-dlp download what is in parts; those that came are there for the next attempt."""
         self._alive(EXTRACT_S)
         order = replace(asking, download=True, timeout=self._own.download_s)
+        size = await asyncio.to_thread(_size_of_files, self.folder)
         _, files = await run_extractor(self._ctx, order, self._report)
         media = [file for file in files if file.parent == self.folder and _MEDIA.fullmatch(file.name)]
         if len(media) != 1:
             raise DataError(f"the download ended with {len(media)} files instead of one")
-        return await self._store(media[0], None)
+        return await self._store(media[0], None, size)
 
     def _report(self, done: int, total: int | None) -> None:
         self._alive()
         self._tell(done, total)
 
-    async def _store(self, path: Path, sha256: str | None) -> Done[Downloaded]:
-        return await store(self._ctx, self._share, self._own, path, sha256, self._alive)
+    async def _store(self, path: Path, sha256: str | None, resumed_from: int) -> Done[Downloaded]:
+        """Inspect a complete file, and make it that of the share. Without a hash, it is the joined parts of a stream.
+
+        Raises: DataError when it is no media, or too long.
+        """
+        transfer = Transfer(time.monotonic() - self._start, resumed_from)
+        ctx, own = self._ctx, self._own
+        self._alive(None)  # all bytes are here: it may wait for other inspections, each of which has a limit of its own
+        await let_sandbox_read(path)
+        path, media = await inspect_stream(ctx, path) if sha256 is None else (path, await inspect_file(ctx, path))
+        check_duration(media.facts, own)
+        self._alive(_STORE_S)
+        ctx.progress(note="storing the file")
+        blobs = await ctx.get(resources.blobs)
+        stored = await blobs.adopt(
+            path,
+            owner_id=self._share.owner_id,
+            name=media.facts.file_name,
+            media_type=media.facts.media_type,
+            sha256=sha256,
+            max_bytes=own.max_bytes,
+        )
+        return await _ready(ctx, self._share, stored, media, transfer)
+
+
+def _size_of_files(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 async def _keep_upload(ctx: Context, given: Media, share: Share, own: MediaSettings) -> Done[Downloaded]:
@@ -183,33 +229,6 @@ async def unless_stalled(seconds: float) -> AsyncGenerator[Alive]:
         raise TransientError(f"no byte was received for {seconds:g} s (FOREBAY_MEDIA_STALL_S)") from None
 
 
-async def store(
-    ctx: Context, share: Share, own: MediaSettings, path: Path, sha256: str | None, alive: Alive
-) -> Done[Downloaded]:
-    """Inspect a complete file, and make it that of the share.
-
-    A file without a hash is a stream whose parts were joined.
-
-    Raises: DataError when it is no media, or too long.
-    """
-    alive(None)  # all bytes are here: it may wait for the inspections of others, each of which has a limit of its own
-    await let_sandbox_read(path)
-    path, media = await inspect_stream(ctx, path) if sha256 is None else (path, await inspect_file(ctx, path))
-    check_duration(media.facts, own)
-    alive(_STORE_S)
-    ctx.progress(note="storing the file")
-    blobs = await ctx.get(resources.blobs)
-    stored = await blobs.adopt(
-        path,
-        owner_id=share.owner_id,
-        name=media.facts.file_name,
-        media_type=media.facts.media_type,
-        sha256=sha256,
-        max_bytes=own.max_bytes,
-    )
-    return await _ready(ctx, share, stored, media)
-
-
 def check_duration(facts: FileFacts, own: MediaSettings) -> None:
     """Raises: DataError."""
     if own.max_duration_s and (facts.duration_s or 0) > own.max_duration_s:
@@ -220,7 +239,9 @@ def too_long(seconds: float, own: MediaSettings) -> DataError:
     return DataError(f"lasts {seconds:.0f} s; FOREBAY_MEDIA_MAX_DURATION_S allows {own.max_duration_s:.0f} s")
 
 
-async def _ready(ctx: Context, share: Share, stored: Stored, media: AVFile) -> Done[Downloaded]:
+async def _ready(
+    ctx: Context, share: Share, stored: Stored, media: AVFile, transfer: Transfer | None = None
+) -> Done[Downloaded]:
     """What makes a stored file that of the share, with its poster and thumbnails."""
     blobs, facts = await ctx.get(resources.blobs), media.facts
     writes: list[Write] = [step_writes.write_file(share, stored)]
@@ -232,8 +253,9 @@ async def _ready(ctx: Context, share: Share, stored: Stored, media: AVFile) -> D
         writes.append(await store_thumbnails(blobs, shown, media.picture))
     poster_id = None if shown is None else shown.file_id
     writes.append(step_writes.write_download(share, stored, poster_id, _about(facts, stored.size)))
+    received = {} if transfer is None else transfer.facts(stored.size)
     log.info("download_completed", share=share.id, job=ctx.job_id, attempt=ctx.attempt, size=stored.size,
-             kind=facts.kind, duration_s=facts.duration_s)  # fmt: skip
+             kind=facts.kind, duration_s=facts.duration_s, **received)  # fmt: skip
     return Done(
         Downloaded(
             file_id=stored.file_id,
