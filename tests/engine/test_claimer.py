@@ -1,5 +1,7 @@
 """What claiming costs: marks of busy lanes, polls, and many owners behind a queue that is paused."""
 
+# demands: S1-119
+
 from __future__ import annotations
 
 import asyncio

@@ -1,6 +1,6 @@
 """What holds for tasks holds however they are run: by a worker, and by a fleet over each broker."""
 
-# demands: S1-121, S1-122
+# demands: S1-119, S1-121, S1-122
 
 from __future__ import annotations
 

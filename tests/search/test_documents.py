@@ -90,6 +90,24 @@ async def test_only_changed_chunks_are_embedded_and_stale_results_are_dropped(in
     assert await embed_documents(bed.pool, model, opened["id"], [number]) == {}
 
 
+async def test_chunks_whose_version_was_forgotten_get_their_new_places(index: Index) -> None:
+    """A write beside a query that forgets a document may leave chunks of which the index does not know the version."""
+    bed, model = index.bed, CountingModel()
+    paragraphs = [f"# Part {n}\n\n" + f"Sentence about {n}. " * 15 for n in range(3)]
+    number, _, _ = await put(bed, "1", "\n\n".join(paragraphs))
+    opened = await db.open_model(bed.pool, model.name, model.dimensions)
+    assert await write(bed, (await embed_documents(bed.pool, model, opened["id"], [number]))[number].write)
+    await bed.pool.execute("delete from forebay.search_indexed")
+    await put(bed, "1", "\n\n".join(["# New\n\n" + "Before the others. " * 15, *paragraphs]))
+    embedded = (await embed_documents(bed.pool, model, opened["id"], [number]))[number]
+    assert 0 < embedded.new < embedded.chunks
+    assert await write(bed, embedded.write)
+    assert embedded.write is not None
+    _, _, _, hashes, starts, stops, *_ = embedded.write.args
+    stored = await bed.pool.fetch("select hash, starts, stops from forebay.search_chunk")
+    assert {tuple(row) for row in stored} == set(zip(hashes, starts, stops, strict=True))
+
+
 async def test_an_older_source_version_and_an_equal_text_change_nothing(index: Index) -> None:
     bed = index.bed
     assert (await put(bed, "1", "New.", source_version=7))[1:] == (1, True)

@@ -8,6 +8,7 @@ a hundred times as much as what they do.
 from __future__ import annotations
 
 import io
+import re
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,7 +19,7 @@ from forebay.errors import ConfigError, DataError
 from forebay.services import images
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
     from pathlib import Path
 
 PACKAGES = ("av", *images.PACKAGES)
@@ -33,8 +34,11 @@ TEXT_CODECS = frozenset(("ass", "mov_text", "subrip", "text", "webvtt"))  # subt
 _IMAGES = ((b"\x89PNG", 0), (b"\xff\xd8\xff", 0), (b"GIF8", 0), (b"WEBP", 8), (b"ftypavif", 4), (b"BM", 0))
 _NOTHING = "is not media that can be played"
 _POSTER_SIDE = 1280
-_POSTER_FRAMES = 300  # frames that are decoded at most, from the key frame before the moment of the poster
-DAMAGED = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+# At most so much is decoded, from the key frame before the moment of the poster: 300 frames of 1920 x 1080.
+_POSTER_FRAMES = 300
+_POSTER_PIXELS = _POSTER_FRAMES * 1920 * 1080
+_ROTATION = re.compile(r"display ?matrix: rotation of (-?\d+)", re.IGNORECASE)
+_DAMAGED = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 _EXTENSIONS = {"video/quicktime": "mov", "video/x-matroska": "mkv", "audio/mpeg": "mp3", "audio/mp4": "m4a",
                "video/mp2t": "ts", "audio/x-wav": "wav", "image/jpeg": "jpg"}  # fmt: skip
 _TYPES = {
@@ -92,21 +96,24 @@ def read(path: Path, *, with_poster: bool = True) -> AVFile:
     with opened(path) as container:
         video, audio = _streams(container)
         facts = _facts(container, video, audio)
-        if video is None or not with_poster:
+        if video is None:
             return AVFile(facts)
+        rotation = _rotation(container, video)
+        if not with_poster:
+            return AVFile(_turned(facts, rotation))
+        failures: tuple[type[Exception], ...] = (DataError, *damaged())
         try:
-            poster, turned = _poster(container, video)
+            poster, rotation = _poster(container, video)
             picture = images.picture(poster)
-        except (DataError, *DAMAGED) as error:
-            return AVFile(facts, no_poster=reason(error))
-    if turned:  # a video of a telephone
-        facts = facts.model_copy(update={"width": facts.height, "height": facts.width})
-    return AVFile(facts, picture, poster)
+        except failures as error:
+            return AVFile(_turned(facts, rotation), no_poster=reason(error))
+    return AVFile(_turned(facts, rotation), picture, poster)
 
 
 @contextmanager
 def opened(path: Path) -> Generator[Any]:
-    """The container of a file. FFmpeg reads what we have opened, and opens nothing.
+    """The container of a file. FFmpeg reads what we have opened, and opens nothing. What FFmpeg raises while the
+    container is open is a fault of the file, too.
 
     Raises: DataError, ConfigError.
     """
@@ -117,10 +124,19 @@ def opened(path: Path) -> Generator[Any]:
     with path.open("rb") as file:
         try:
             container = av.open(file, metadata_errors="replace", options=dict(OPTIONS))
-        except DAMAGED as error:
+        except damaged() as error:
             raise DataError(f"{_NOTHING}: {reason(error)}") from error
-        with container:
-            yield container
+        try:
+            with container:
+                yield container
+        except av.FFmpegError as error:
+            raise DataError(f"{_NOTHING}: {reason(error)}") from error
+
+
+def damaged() -> tuple[type[Exception], ...]:
+    """What FFmpeg raises for damaged files. Of its errors, some are no other errors, and one is a MemoryError: that a
+    file asks for too much memory."""
+    return (import_module("av").FFmpegError, *_DAMAGED)
 
 
 def reason(error: Exception) -> str:
@@ -149,13 +165,14 @@ def _streams(container: Any) -> tuple[Any | None, Any | None]:
 
 def _facts(container: Any, video: Any | None, audio: Any | None) -> FileFacts:
     kind, title = _container_of(container), container.metadata.get("title")
+    picture = None if video is None else video.codec_context  # None also where FFmpeg has no decoder
     return FileFacts(
         kind="audio" if video is None else "video",
         media_type=_TYPES.get(kind, ("video/x-media", "audio/x-media"))[video is None],
         container=kind,
         duration_s=container.duration / 1_000_000 if container.duration else None,
-        width=None if video is None else video.width or None,
-        height=None if video is None else video.height or None,
+        width=None if picture is None else picture.width or None,
+        height=None if picture is None else picture.height or None,
         video_codec=_codec(video),
         audio_codec=_codec(audio),
         title=title[:1000].replace("\0", "") if title else None,
@@ -183,23 +200,68 @@ def _codec(stream: Any | None) -> str | None:
     return None if context is None else str(context.codec.canonical_name)
 
 
-def _poster(container: Any, video: Any) -> tuple[bytes, bool]:
-    """A picture from the first tenth of a video, as it is shown, and whether it is turned by a quarter."""
-    at = min(10.0, (container.duration or 0) / 10_000_000)
-    video.codec_context.thread_count = 1
-    if at:
-        container.seek(int(at * 1_000_000))
-    frame = None
-    for number, frame in enumerate(container.decode(video)):
-        if number >= _POSTER_FRAMES or frame.time is None or frame.time >= at:
-            break
-    if frame is None:
-        raise DataError("it has no frames")
+def _turned(facts: FileFacts, rotation: int) -> FileFacts:
+    """The facts of a video as it is shown: those of telephones are turned by a quarter."""
+    if abs(rotation) % 180 != 90:
+        return facts
+    return facts.model_copy(update={"width": facts.height, "height": facts.width})
+
+
+def _rotation(container: Any, video: Any) -> int:
+    """By how many degrees the container says that a video is turned. PyAV tells it only of frames, and in its text."""
+    logging = import_module("av").logging
+    logging.set_level(logging.INFO)  # below, the text is empty
+    try:
+        streams = re.split(r"^ *Stream #\d+:", container.dumps_format(), flags=re.MULTILINE)[1:]
+    finally:
+        logging.set_level(None)
+    mine = next((each for each in streams if re.match(rf"{video.index}\b", each)), "")
+    told = _ROTATION.search(mine)
+    return 0 if told is None else int(told[1])
+
+
+def _poster(container: Any, video: Any) -> tuple[bytes, int]:
+    """A picture from the first tenth of a video, as it is shown, and its rotation in degrees."""
+    frame = _poster_frame(container, video)
     scale = min(1.0, _POSTER_SIDE / max(frame.width, frame.height))
     image = frame.to_image(width=max(1, round(frame.width * scale)), height=max(1, round(frame.height * scale)))
-    turned = int(frame.rotation or 0)
-    if turned:
-        image = image.rotate(turned, expand=True)
+    rotation = int(frame.rotation or 0)
+    if rotation:
+        image = image.rotate(rotation, expand=True)
     made = io.BytesIO()
     image.save(made, "JPEG", quality=85)
-    return made.getvalue(), abs(turned) in (90, 270)
+    return made.getvalue(), rotation
+
+
+def _poster_frame(container: Any, video: Any) -> Any:
+    """The frame at the moment of the poster, or the last one before it that few enough had to be decoded for.
+
+    Raises: DataError.
+    """
+    context = video.codec_context
+    if context is None:
+        raise DataError("FFmpeg has no decoder for its video")
+    pixels = max(1, context.width * context.height)
+    if pixels > images.MAX_PIXELS:
+        raise DataError(f"its frames have {pixels} pixels; a poster may have {images.MAX_PIXELS}")
+    context.thread_count = 1
+    begin, later = container.start_time or 0, min(10_000_000, (container.duration or 0) // 10)
+    moment, most = (begin + later) / 1_000_000, min(_POSTER_FRAMES, _POSTER_PIXELS // pixels)
+    if later:
+        container.seek(begin + later)
+    frame = _frame_until(moment, container.decode(video), most)
+    if frame is None and later:  # some containers lead behind the moment, where no key frame may follow
+        container.seek(min(0, begin))
+        frame = _frame_until(moment, container.decode(video), most)
+    if frame is None:
+        raise DataError("it has no frames")
+    return frame
+
+
+def _frame_until(moment: float, frames: Iterable[Any], most: int) -> Any | None:
+    """The first frame at a moment or later, or else the last of so many."""
+    frame = None
+    for number, frame in enumerate(frames, 1):
+        if number >= most or frame.time is None or frame.time >= moment:
+            break
+    return frame

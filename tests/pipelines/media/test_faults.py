@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from forebay.pipelines.media.settings import MediaSettings
 from tests.pipelines.media._bed import MediaBed, media_bed
@@ -20,6 +23,7 @@ pytestmark = needs_ffmpeg
 
 SIZE = 3 << 20
 CUT = 1 << 20
+_FLAKY = 50  # downloads
 
 
 @pytest.fixture(scope="module")
@@ -156,10 +160,58 @@ async def test_a_server_that_stalls_is_given_up_in_time(
         await bed.bed.run()
         share = await bed.row(share_id)
         assert share["download_error"] == "no byte was received for 1 s (FOREBAY_MEDIA_STALL_S)"
-        await bed.bed.finish()
+        with capture_logs() as logs:
+            await bed.bed.finish()
         share = await bed.row(share_id)
+        logged = next(each for each in logs if each["event"] == "download_completed")
+        assert (logged["resumed_from"], logged["attempt"]) == (origin.heads[-1].start, 2)
+        assert logged["resumed_from"] > 0
+        rate = (SIZE - logged["resumed_from"]) / logged["bytes_per_s"]
+        assert (logged["size"], logged["seconds"]) == (SIZE, pytest.approx(rate, rel=0.05, abs=0.002))
         assert hashlib.sha256(await bed.content(share)).digest() == hashlib.sha256(film).digest()
         assert share["download_attempts"] == 2
+
+
+def _fault(request: Request) -> str | None:
+    """What goes wrong with this request: the same in every run."""
+    chances = random.Random(f"{request.path} {request.number}")
+    is_probe = request.number == 1
+    return chances.choice(["reset", "cut", "silence", "stall"]) if not is_probe and chances.random() < 0.1 else None
+
+
+async def test_retries_bring_a_failure_rate_of_real_networks_to_zero(
+    dsn: str,
+    tmp_path: Path,
+    origin: MediaServer,
+    samples: Samples,
+    record_property: Callable[[str, object], None],
+) -> None:
+    hit, never = set[str](), asyncio.Event()  # paths whose first download met a fault
+
+    async def flaky(request: Request) -> None:
+        fault, data = _fault(request), samples.sound
+        if fault is None:
+            await ranged(data, "audio/mp4")(request)
+            return
+        if request.number == 2:
+            hit.add(request.path)
+        if fault in ("cut", "stall"):
+            await request.head("200 OK", ETag=etag(data), Content_Type="audio/mp4", Content_Length=len(data))
+            await request.body(data[: len(data) // 2])
+        if fault in ("silence", "stall"):
+            await never.wait()
+        request.writer.transport.abort()
+
+    own = MediaSettings(transcripts=False, stall_s=1)
+    async with media_bed(dsn, tmp_path, packages=[own]) as bed:
+        ids = [await bed.add(origin.put(f"/clip/{number}.m4a", flaky)) for number in range(_FLAKY)]
+        await bed.bed.finish()
+        shares = [await bed.row(share) for share in ids]
+    failed = [share["download_error"] for share in shares if share["download_status"] != "completed"]
+    record_property("failure rate at first", len(hit) / _FLAKY)
+    record_property("failure rate in the end", len(failed) / _FLAKY)
+    assert 0.05 <= len(hit) / _FLAKY <= 0.1
+    assert failed == []
 
 
 async def test_a_redirect_into_the_network_behind_is_refused(dsn: str, tmp_path: Path, origin: MediaServer) -> None:

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
 from forebay.errors import PermanentError, ThrottledError, TransientError
-from forebay.pipelines.media import extractor_child
+from forebay.pipelines.media import extractor, extractor_child
 from forebay.pipelines.media.extracted import entries_of, found_of, plain_file
 from forebay.pipelines.media.extractor import _failure
 from forebay.pipelines.media.links import shared_url
@@ -53,7 +54,36 @@ async def test_a_playlist_that_names_files_of_this_machine_gets_none(bed: MediaB
     assert (share["download_status"], share["file_id"]) == ("failed", None)
     # The same as a file: nothing that refers to other files is opened.
     share = await bed.finished(origin.put("/list.mp4", plain(b"ffconcat version 1.0\nfile /etc/passwd\n", "video/mp4")))
-    assert share["download_error"].startswith("is not media that can be played: ")
+    # Without our options FFmpeg would take it for a list, and say that it must not open such a name.
+    assert share["download_error"] == "is not media that can be played: Invalid argument"
+
+
+@needs_ffmpeg
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("media.mp4", "the download ended with 0 files instead of one"),
+        ("info.json", "yt-dlp said nothing about the page"),
+    ],
+)
+async def test_a_link_that_an_extractor_leaves_is_not_followed(
+    bed: MediaBed, origin: MediaServer, samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    name: str, error: str
+) -> None:  # fmt: skip
+    command, program = extractor._command, Path(__file__).with_name("_linking.py").read_text()
+
+    def of_the_other(order: extractor.Order, own: MediaSettings) -> list[str]:
+        python, isolated, _, given = command(order, own)
+        return [python, isolated, "-c", program, given]
+
+    monkeypatch.setattr(extractor, "_command", of_the_other)
+    secret = tmp_path / "secret"
+    secret.write_bytes(samples.clip if name == "media.mp4" else b'{"title": "of this machine"}')
+    url = origin.put(f"/{name}", plain(b"#EXTM3U\n", "application/vnd.apple.mpegurl"))
+    share = await bed.finished(f"{url}?{secret}")
+    assert (share["download_status"], share["file_id"]) == ("failed", None)
+    assert (share["download_error"], share["title"] == "of this machine") == (error, False)
+    assert secret.exists()
 
 
 _PLUGIN = "raise SystemExit('a plugin was loaded')\n"
@@ -80,6 +110,21 @@ async def test_what_the_user_of_the_worker_has_configured_is_ignored(
         share = await bed.shared(origin.url("/hls/index.m3u8"))
     assert share["download_status"] == "completed", share["download_error"]
     assert not [head for head in origin.heads if "authorization" in head.headers or "x-owned" in head.headers]
+
+
+def test_a_known_extractor_that_is_none_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """yt-dlp names the element of a page as the extractor, but has none of this name."""
+    asked: list[list[str]] = []
+    extracted = extractor_child.extracted
+
+    def counted(order: dict[str, Any], names: list[str]) -> str:
+        asked.append(names)
+        return "found" if "generic" in names else extracted(order, names)
+
+    monkeypatch.setattr(extractor_child, "extracted", counted)
+    assert extractor_child.found_by_any(ORDER | {"extractors": ["html5"]}) == "found"
+    assert asked[0] == ["html5"]
+    assert asked[1][-1] == "generic"
 
 
 def test_what_an_extractor_says_is_cleaned_and_bounded() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import math
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from tokenizers import Tokenizer
 from forebay.errors import ConfigError
 from forebay.services import embeddings
 from forebay.services.embeddings import model_file
-from forebay.services.embeddings.local import BATCH_TOKENS, LocalModel, _batches, open_local
+from forebay.services.embeddings.local import DIMENSIONS, ON_CPU, LocalModel, _batches, open_local
 from forebay.services.embeddings.model_file import weights_folder
 from forebay.services.embeddings.safetensors import Tensors
 from forebay.settings import Settings
@@ -96,18 +97,43 @@ async def test_texts_keep_their_order_and_what_is_too_long_is_cut(model: LocalMo
 
 def test_batches_are_bounded_with_their_padding() -> None:
     lengths = [3, 256, 12, 256, 40] * 20
-    batches = list(_batches(lengths))
+    batches = list(_batches(lengths, ON_CPU))
     assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
-    assert all(len(batch) * max(lengths[place] for place in batch) <= BATCH_TOKENS for batch in batches)
+    assert all(len(batch) * max(lengths[place] for place in batch) <= ON_CPU.tokens for batch in batches)
 
 
 def test_short_texts_are_not_padded_to_long_ones() -> None:
     """One text of five is long: as in a batch of articles and notes."""
     lengths = [250 if n % 5 == 0 else 10 + n % 15 for n in range(64)]
-    batches = list(_batches(lengths))
+    batches = list(_batches(lengths, ON_CPU))
     padded = sum(len(batch) * max(lengths[place] for place in batch) for batch in batches)
     assert padded < 1.15 * sum(lengths)
     assert len(batches) < 13 + 8  # not a batch for each length: a call of the model has a cost, too
+
+
+class _Session:
+    """Counts the texts of each call."""
+
+    def __init__(self, provider: str) -> None:
+        self.calls: list[int] = []
+        self._provider = provider
+
+    def get_providers(self) -> list[str]:
+        return [self._provider, "CPUExecutionProvider"]
+
+    def run(self, _: None, given: dict[str, NDArray[np.int64]]) -> list[NDArray[np.float32]]:
+        self.calls.append(len(given["input_ids"]))
+        return [np.zeros((self.calls[-1], DIMENSIONS), np.float32)]
+
+
+@pytest.mark.parametrize(
+    ("provider", "calls"), [("CPUExecutionProvider", [51, 51, 51, 47]), ("CUDAExecutionProvider", [200])]
+)
+def test_a_gpu_gets_larger_batches(model: LocalModel, provider: str, calls: list[int]) -> None:
+    session = _Session(provider)
+    with ThreadPoolExecutor(1) as threads:
+        LocalModel(threads, session, model._tokenizer).embed_now(["mill weir mill"] * 200)  # five tokens each
+    assert session.calls == calls
 
 
 def test_the_file_is_built_once_and_again_when_it_is_damaged(cache: Path, model: LocalModel) -> None:

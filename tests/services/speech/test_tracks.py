@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from forebay.errors import DataError
+from forebay.services import av_files
 from forebay.services.speech.subtitles import tracks
 from forebay.services.speech.subtitles.tracks import read_track
 from tests.pipelines.media._samples import needs_ffmpeg
@@ -68,6 +70,20 @@ def test_captions_of_foreign_words_are_not_what_is_said(tmp_path: Path) -> None:
 
 def test_a_file_without_subtitles(tmp_path: Path) -> None:
     assert read_track(_made(tmp_path, "a.mp4", "mov_text"), "en") is None
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MAX_SEGMENTS", 1), ("MAX_BYTES", len("Words are said.Two"))])
+def test_subtitles_are_read_up_to_the_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    film = _made(tmp_path, "a.mkv", "srt", ("Words", "eng"))
+    monkeypatch.setattr(tracks, limit, most)
+    with av_files.opened(film) as container:
+        (track,) = av_files.text_tracks(container)
+        packets = container.demux(track)
+        found = tracks._segments(SimpleNamespace(demux=lambda _: packets), track)
+        assert [each.text for each in found] == ["Words are said."]
+        assert len(list(packets)) == 1  # the one that ends the file was not read: the second is beyond the limit
 
 
 def test_subtitles_that_are_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

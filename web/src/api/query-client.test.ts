@@ -62,3 +62,21 @@ test("other queries, and a list that is there already, are asked for once", asyn
   expect(server.asked).toBe(2);
   stop();
 });
+
+test("a list is asked for again as soon as its own first answer has come, not the slowest one", async () => {
+  const client = new AppQueryClient();
+  const { server, options } = slowList();
+  const seen: unknown[] = [];
+  const slow = { queryKey: ["list", "slow"], queryFn: () => new Promise((resolve) => setTimeout(resolve, 60_000, "")) };
+  const stops = [
+    new QueryObserver(client, slow).subscribe(() => {}),
+    new QueryObserver(client, options).subscribe(({ data }) => seen.push(data)),
+  ];
+  await vi.advanceTimersByTimeAsync(500);
+  server.list = "with";
+  void client.invalidateQueries({ queryKey: ["list"] });
+  await vi.advanceTimersByTimeAsync(1600);
+  expect(seen.at(-1)).toBe("with");
+  expect(server.asked).toBe(2);
+  for (const stop of stops) stop();
+});

@@ -1,4 +1,4 @@
-"""What media needs, in `forebay doctor`: ffmpeg, yt-dlp, and room for downloads."""
+"""What media needs, in `forebay doctor`: PyAV, yt-dlp, ffmpeg, and room for downloads."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ async def check(settings: Settings) -> list[Finding]:
     own = settings.of(MediaSettings)
     if not own.enabled:
         return [Finding("OK", "media", "off: FOREBAY_MEDIA_ENABLED is false")]
-    missing = [name for name in ("ffmpeg", "ffprobe") if shutil.which(name) is None]
     found = [of_extra("media", ("av", "yt_dlp"), "downloads of media wait")]
-    if missing:
+    if shutil.which("ffmpeg") is None:
         fix = "apt-get install ffmpeg, or FOREBAY_MEDIA_ENABLED=false"
-        found.append(Finding("WARN", "ffmpeg", f"{' and '.join(missing)} not installed: downloads wait", fix))
+        found.append(Finding("WARN", "ffmpeg", "not installed: downloads wait", fix))
     else:
         found.append(Finding("OK", "ffmpeg", "installed"))
     return [*found, await asyncio.to_thread(_room, settings, own)]

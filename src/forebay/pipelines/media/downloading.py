@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
@@ -17,7 +18,7 @@ from forebay.pipelines.image_tools import store_thumbnails
 from forebay.pipelines.media import step_writes
 from forebay.pipelines.media.extracted import plain_file
 from forebay.pipelines.media.extractor import EXTRACT_S, Order, remove_folder, run_extractor
-from forebay.pipelines.media.inspecting import inspect_file, inspections, remuxed
+from forebay.pipelines.media.inspecting import inspect_file, inspect_stream, let_sandbox_read
 from forebay.pipelines.media.links import check_allowed
 from forebay.pipelines.media.probing import find_on_page
 from forebay.pipelines.media.settings import MediaSettings
@@ -40,14 +41,30 @@ if TYPE_CHECKING:
 
 log = get_logger("media")
 
-_INSPECT_S = 600.0  # to inspect and store a file, when it has come
+_STORE_S = 600.0  # to store a file, when it has come
 _MEDIA = re.compile(r"media\.[A-Za-z0-9]{1,8}")  # what is left of a download, without its parts
 
 
 class Alive(Protocol):
-    """Says that a download goes on; `allowed` are the seconds until it must be said again."""
+    """Says that a download goes on; `allowed` are the seconds until it must be said again, None if it need not be."""
 
-    def __call__(self, allowed: float = ..., /) -> None: ...
+    def __call__(self, allowed: float | None = ..., /) -> None: ...
+
+
+class Transfer(NamedTuple):
+    """What one attempt has received; the bytes before `resumed_from` came in earlier ones."""
+
+    seconds: float
+    resumed_from: int
+
+    def facts(self, size: int) -> dict[str, float]:
+        """For the log."""
+        rate = (size - self.resumed_from) / max(self.seconds, 0.001)
+        return {
+            "seconds": round(self.seconds, 3),
+            "bytes_per_s": max(0, round(rate)),
+            "resumed_from": self.resumed_from,
+        }
 
 
 class Downloaded(BaseModel):
@@ -88,6 +105,7 @@ class _Download:
     def __init__(self, ctx: Context, share: Share, own: MediaSettings, partial: PartialFile, alive: Alive) -> None:
         self._ctx, self._share, self._own, self._partial, self._alive = ctx, share, own, partial, alive
         self._tell = resources.reporting(ctx, "downloading")
+        self._start = time.monotonic()
         self.folder = partial_folder(partial.path)
 
     async def fetch_file(self, url: str, headers: Mapping[str, str] | None = None) -> Done[Downloaded]:
@@ -96,8 +114,10 @@ class _Download:
             url, "media.download", self._own.max_bytes, self._own.download_s, headers=headers or {}, cookies=True
         )
         http = await self._ctx.get(resources.http)
+        size, journal = self._partial.size, self._partial.journal
         done = await download(http, wanted, self._partial, report=self._report)
-        return await self._store(done.path, done.sha256)
+        is_resumed = self._partial.journal is journal  # otherwise it was begun again
+        return await self._store(done.path, done.sha256, size if is_resumed else 0)
 
     async def fetch_found(self, found: Found) -> Done[Downloaded]:
         """Download what is found on a page. The URLs there are signed for a while: if they are denied, it is asked once
@@ -132,19 +152,44 @@ class _Download:
         """Let yt-dlp download what is in parts; those that came are there for the next attempt."""
         self._alive(EXTRACT_S)
         order = replace(asking, download=True, timeout=self._own.download_s)
+        size = await asyncio.to_thread(_size_of_files, self.folder)
         _, files = await run_extractor(self._ctx, order, self._report)
         media = [file for file in files if file.parent == self.folder and _MEDIA.fullmatch(file.name)]
         if len(media) != 1:
             raise DataError(f"the download ended with {len(media)} files instead of one")
-        self._alive(_INSPECT_S)
-        return await self._store(await remuxed(self._ctx, media[0]), None)
+        return await self._store(media[0], None, size)
 
     def _report(self, done: int, total: int | None) -> None:
         self._alive()
         self._tell(done, total)
 
-    async def _store(self, path: Path, sha256: str | None) -> Done[Downloaded]:
-        return await store(self._ctx, self._share, self._own, path, sha256, self._alive)
+    async def _store(self, path: Path, sha256: str | None, resumed_from: int) -> Done[Downloaded]:
+        """Inspect a complete file, and make it that of the share. Without a hash, it is the joined parts of a stream.
+
+        Raises: DataError when it is no media, or too long.
+        """
+        transfer = Transfer(time.monotonic() - self._start, resumed_from)
+        ctx, own = self._ctx, self._own
+        self._alive(None)  # all bytes are here: it may wait for other inspections, each of which has a limit of its own
+        await let_sandbox_read(path)
+        path, media = await inspect_stream(ctx, path) if sha256 is None else (path, await inspect_file(ctx, path))
+        check_duration(media.facts, own)
+        self._alive(_STORE_S)
+        ctx.progress(note="storing the file")
+        blobs = await ctx.get(resources.blobs)
+        stored = await blobs.adopt(
+            path,
+            owner_id=self._share.owner_id,
+            name=media.facts.file_name,
+            media_type=media.facts.media_type,
+            sha256=sha256,
+            max_bytes=own.max_bytes,
+        )
+        return await _ready(ctx, self._share, stored, media, transfer)
+
+
+def _size_of_files(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 async def _keep_upload(ctx: Context, given: Media, share: Share, own: MediaSettings) -> Done[Downloaded]:
@@ -155,7 +200,8 @@ async def _keep_upload(ctx: Context, given: Media, share: Share, own: MediaSetti
         raise DataError("the uploaded file is not there any more: upload it again")
     blobs = await ctx.get(resources.blobs)
     async with blobs.local(sha256) as path:
-        media = await _inspected(ctx, path, own)
+        media = await inspect_file(ctx, path)
+        check_duration(media.facts, own)
         size = path.stat().st_size
     stored = Stored(file_id, share.owner_id, sha256, size, media.facts.file_name, media.facts.media_type)
     return await _ready(ctx, share, stored, media)
@@ -172,52 +218,15 @@ async def unless_stalled(seconds: float) -> AsyncGenerator[Alive]:
     try:
         async with limit:
 
-            def alive(allowed: float = seconds) -> None:
+            def alive(allowed: float | None = seconds) -> None:
                 if not limit.expired():
-                    limit.reschedule(loop.time() + allowed)
+                    limit.reschedule(None if allowed is None else loop.time() + allowed)
 
             yield alive
     except TimeoutError:
         if not limit.expired():
             raise
         raise TransientError(f"no byte was received for {seconds:g} s (FOREBAY_MEDIA_STALL_S)") from None
-
-
-async def store(
-    ctx: Context, share: Share, own: MediaSettings, path: Path, sha256: str | None, alive: Alive
-) -> Done[Downloaded]:
-    """Inspect a complete file, and make it that of the share.
-
-    Raises: DataError when it is no media, or too long.
-    """
-    alive(_INSPECT_S)
-    await asyncio.to_thread(path.chmod, 0o644)  # its folders are private; a sandboxed program reads it without a copy
-    media = await _inspected(ctx, path, own)
-    alive(_INSPECT_S)
-    ctx.progress(note="storing the file")
-    blobs = await ctx.get(resources.blobs)
-    stored = await blobs.adopt(
-        path,
-        owner_id=share.owner_id,
-        name=media.facts.file_name,
-        media_type=media.facts.media_type,
-        sha256=sha256,
-        max_bytes=own.max_bytes,
-    )
-    return await _ready(ctx, share, stored, media)
-
-
-async def _inspected(ctx: Context, path: Path, own: MediaSettings) -> AVFile:
-    """What the file is, and a poster of it.
-
-    Raises: DataError when it is no media, or too long.
-    """
-    ctx.progress(note="waiting for the inspection of other files")
-    async with await ctx.get(inspections):
-        ctx.progress(note="inspecting the file")
-        media = await inspect_file(ctx, path)
-        check_duration(media.facts, own)
-        return media
 
 
 def check_duration(facts: FileFacts, own: MediaSettings) -> None:
@@ -230,7 +239,9 @@ def too_long(seconds: float, own: MediaSettings) -> DataError:
     return DataError(f"lasts {seconds:.0f} s; FOREBAY_MEDIA_MAX_DURATION_S allows {own.max_duration_s:.0f} s")
 
 
-async def _ready(ctx: Context, share: Share, stored: Stored, media: AVFile) -> Done[Downloaded]:
+async def _ready(
+    ctx: Context, share: Share, stored: Stored, media: AVFile, transfer: Transfer | None = None
+) -> Done[Downloaded]:
     """What makes a stored file that of the share, with its poster and thumbnails."""
     blobs, facts = await ctx.get(resources.blobs), media.facts
     writes: list[Write] = [step_writes.write_file(share, stored)]
@@ -242,8 +253,9 @@ async def _ready(ctx: Context, share: Share, stored: Stored, media: AVFile) -> D
         writes.append(await store_thumbnails(blobs, shown, media.picture))
     poster_id = None if shown is None else shown.file_id
     writes.append(step_writes.write_download(share, stored, poster_id, _about(facts, stored.size)))
+    received = {} if transfer is None else transfer.facts(stored.size)
     log.info("download_completed", share=share.id, job=ctx.job_id, attempt=ctx.attempt, size=stored.size,
-             kind=facts.kind, duration_s=facts.duration_s)  # fmt: skip
+             kind=facts.kind, duration_s=facts.duration_s, **received)  # fmt: skip
     return Done(
         Downloaded(
             file_id=stored.file_id,

@@ -150,16 +150,26 @@ def extracted(order: dict[str, Any], names: list[str]) -> str:
         return json.dumps(client.sanitize_info(info, remove_private_keys=True))
 
 
+def found_by_any(order: dict[str, Any]) -> str:
+    """What the known extractors find, or those that the URL suggests, or any: the name of a known one may be that of a
+    part of a page, which is no extractor, and the name of a site may not be in the pattern of its extractor."""
+    for find in (lambda: order["extractors"], lambda: likely_extractors(order["url"])):  # the second takes longer
+        names = find()
+        if not names:
+            continue
+        try:
+            return extracted(order, names)
+        except Exception as error:
+            kinds = describe(error)["kinds"]
+            if "UnsupportedError" not in kinds and kinds != ["DownloadError"]:  # alone: no extractor was suitable
+                raise
+    return extracted(order, [])
+
+
 def main(order: dict[str, Any]) -> int:
     os.environ["YTDLP_NO_PLUGINS"] = "1"
-    names = order["extractors"] or likely_extractors(order["url"])
     try:
-        try:
-            text = extracted(order, names)
-        except Exception as error:
-            if not names or "UnsupportedError" not in describe(error)["kinds"]:
-                raise
-            text = extracted(order, [])  # the name of the site is not in the pattern of its extractor
+        text = found_by_any(order)
     except Exception as error:  # whatever an extractor raises is told
         tell(**describe(error))
         return 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from forebay.engine.declare.limited import limited
 from forebay.engine.declare.resources import Resources, resource
-from forebay.errors import DataError
+from forebay.errors import DataError, TransientError
 from forebay.log import get_logger
 from forebay.pipelines.media.programs import run_offline
 from forebay.runner.program import ProgramLimits
@@ -35,26 +35,46 @@ async def inspections(_: Resources) -> AsyncGenerator[asyncio.Semaphore]:
     yield asyncio.Semaphore(max(1, len(os.sched_getaffinity(0)) // 2))
 
 
-async def inspect_file(ctx: Context, path: Path, *, with_poster: bool = True) -> AVFile:
-    """Find out what a file is, whatever its source says.
+async def let_sandbox_read(path: Path) -> None:
+    """Its folders are private; a sandboxed program reads a file that all may read without a copy."""
+    await asyncio.to_thread(path.chmod, 0o644)
 
-    Raises: DataError when it is not media; ConfigError when a package is missing.
+
+async def inspect_file(ctx: Context, path: Path, *, with_poster: bool = True) -> AVFile:
+    """Find out what a file is, whatever its source says. A poster that needs too much time or memory costs the poster
+    only.
+
+    Raises: DataError when it is not media; ConfigError when a package is missing; TransientError.
     """
-    found = await ctx.call(_READ_MEDIA, path, with_poster=with_poster)
+    ctx.progress(note="waiting for the inspection of other files")
+    async with await ctx.get(inspections):
+        ctx.progress(note="inspecting the file")
+        try:
+            found = await ctx.call(_READ_MEDIA, path, with_poster=with_poster)
+        except (DataError, TransientError) as error:
+            if not with_poster:
+                raise
+            found = (await ctx.call(_READ_MEDIA, path, with_poster=False))._replace(no_poster=str(error))
     if found.no_poster is not None:
         log.warning("no_poster", job=ctx.job_id, error=found.no_poster)
     return found
 
 
-async def remuxed(ctx: Context, path: Path) -> Path:
-    """A file that browsers play: the parts of a stream are joined in a container that they do not know. The video and
-    the sound stay as they are.
+async def inspect_stream(ctx: Context, path: Path) -> tuple[Path, AVFile]:
+    """The joined parts of a stream as a file that browsers play, and what it is: they do not know the container of some
+    streams. The video and the sound stay as they are.
 
-    Raises: DataError, ConfigError, TransientError.
+    Raises: what `inspect_file` raises.
     """
-    await asyncio.to_thread(path.chmod, 0o644)  # its folders are private; a sandboxed program reads it without a copy
-    if (await inspect_file(ctx, path, with_poster=False)).facts.container != "mpegts":
-        return path
+    found = await inspect_file(ctx, path)
+    if found.facts.container != "mpegts":
+        return path, found
+    made = await _remuxed(ctx, path)
+    await let_sandbox_read(made)
+    return made, found._replace(facts=(await inspect_file(ctx, made, with_poster=False)).facts)
+
+
+async def _remuxed(ctx: Context, path: Path) -> Path:
     argv = ["ffmpeg", "-v", "error", "-nostdin", "-hide_banner", "-protocol_whitelist", "file,pipe",
             "-format_whitelist", "mpegts", "-i", "@INPUTS@/media", "-map", "0:v?", "-map", "0:a?", "-c", "copy",
             "-movflags", "+faststart", "-f", "mp4", "-y", "@OUTPUT@/whole.mp4"]  # fmt: skip

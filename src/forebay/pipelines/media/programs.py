@@ -1,4 +1,4 @@
-"""ffmpeg, ffprobe and yt-dlp: how steps run them, a few at a time, in a sandbox."""
+"""ffmpeg and yt-dlp: how steps run them in a sandbox, and ffmpeg a few at a time."""
 
 from __future__ import annotations
 

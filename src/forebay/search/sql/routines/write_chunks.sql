@@ -25,7 +25,7 @@ begin
     end if;
     delete from forebay.search_chunk c
     where c.model_id = write_chunks.model_id and c.document_id = write_chunks.document_id and c.hash <> all(hashes);
-    if not is_first then
+    if not is_first or 0 = any (places) then  -- a first write may find chunks, written while the document was forgotten
         -- Rows whose vectors stay are changed in place, without a new entry in the index of vectors.
         update forebay.search_chunk c set starts = n.starts, stops = n.stops, second = n.second
         from unnest(hashes, write_chunks.starts, write_chunks.stops, seconds) n(hash, starts, stops, second)

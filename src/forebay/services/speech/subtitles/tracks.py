@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.errors import DataError
 from forebay.services import av_files
-from forebay.services.speech.subtitles.reading import MAX_SEGMENTS, bounded
+from forebay.services.speech.subtitles.reading import MAX_BYTES, MAX_SEGMENTS, bounded
 from forebay.services.speech.subtitles.rolling import without_repeats
 from forebay.services.speech.transcript import Segment, Transcript
 
@@ -40,7 +40,7 @@ def read_track(path: Path, spoken: str | None) -> Transcript | None:
             return None
         try:
             found = tuple(bounded(without_repeats(list(_segments(container, track)))))
-        except av_files.DAMAGED as error:
+        except av_files.damaged() as error:
             raise DataError(f"the subtitles of the file cannot be read: {av_files.reason(error)}") from error
         return Transcript(segments=found, language=_code(track.language)) if found else None
 
@@ -62,15 +62,19 @@ def _chosen(tracks: list[Any], spoken: str | None) -> Any | None:
 
 
 def _segments(container: Any, track: Any) -> Iterator[Segment]:
-    count = 0
+    """The captions, up to the limits: the rest of the file, which may be long, is not read then."""
+    count, size = 0, 0
     for packet in container.demux(track):
-        if packet.pts is None or count >= MAX_SEGMENTS:
+        if packet.pts is None:
             continue
         start = float(packet.pts * packet.time_base)
         end = start + float((packet.duration or 0) * packet.time_base)
         for caption in packet.decode():
             text = _STYLE.sub("", bytes(getattr(caption, "dialogue", b"")).decode("utf-8", "replace"))
             text = "\n".join(filter(None, (line.strip() for line in text.replace("\0", "").split("\n"))))
-            if text:
-                count += 1
-                yield Segment(start=start, end=end, text=text)
+            if not text:
+                continue
+            count, size = count + 1, size + len(text)
+            if count > MAX_SEGMENTS or size > MAX_BYTES:
+                return
+            yield Segment(start=start, end=end, text=text)
