@@ -54,6 +54,11 @@ export function stopped(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
+/** "1 item runs again.", "2 items run again." */
+export function runsAgain(count: number, noun: string, of = ""): string {
+  return `${plural(count, noun)}${of} ${count === 1 ? "runs" : "run"} again.`;
+}
+
 /** "1 link", "2 links"; the number is written out in full. */
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;

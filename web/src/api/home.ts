@@ -59,7 +59,7 @@ function isUnstarted({ readAt, state, counters, problem }: WaitingSheet): boolea
 
 /** Run dead letters again, by one request: when the page is left, there is no second one. */
 export async function retry(letters: Letter[]): Promise<void> {
-  const { refused } = await retryLetters(letters, { outlivesPage: true });
+  const { refused } = await retryLetters(letters);
   void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
   void queryClient.invalidateQueries({ queryKey: ["jobs"] });
   if (refused[0]) throw new ProblemError({ status: 409, detail: refused[0].reason });
