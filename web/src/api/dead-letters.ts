@@ -41,19 +41,6 @@ export function retryMatching({ userId, ...filter }: LetterFilter, dryRun = fals
   return take(api.POST("/api/dead-letters/reprocess", { body, keepalive: !dryRun }));
 }
 
-const KEPT_ALIVE = 60_000; // bytes that a browser sends when the page is left
-
-/** Run the items of these letters again, also when the page is left. */
-export function retryLetters(letters: DeadLetter[], userId?: string): Promise<Reprocessed> {
-  const byJob = Map.groupBy(letters, (letter) => letter.jobId);
-  const items = [...byJob].map(([jobId, own]) => ({
-    jobId,
-    numbers: [...new Set(own.map((letter) => letter.itemId))].join(","),
-  }));
-  const body = { items, ...(userId === "all" && ({ userId } as const)) };
-  return take(api.POST("/api/dead-letters/reprocess", { body, keepalive: JSON.stringify(body).length < KEPT_ALIVE }));
-}
-
 /** What a retry of all that match would run. */
 export function retryPlanQuery(filter: LetterFilter) {
   return queryOptions({

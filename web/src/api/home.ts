@@ -1,8 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import "./live-bookmarks"; // its events keep the newest bookmarks fresh …
+import "./live-dead-letters"; // … and its events the newest dead letters
 import { api, queryClient, type Schema, take } from "./client";
-import { retryLetters } from "./dead-letters"; // … and its events the newest dead letters
 import { ProblemError } from "./problem";
+import { retryLetters } from "./retry-letters";
 
 /** What Home asks for besides jobs: small, bounded reads. */
 

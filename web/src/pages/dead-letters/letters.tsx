@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef } from "react";
-import { type DeadLetter, type LetterGroup, lettersQuery, retryLetters } from "~/api/dead-letters";
+import { type DeadLetter, type LetterGroup, lettersQuery } from "~/api/dead-letters";
+import { retryLetters } from "~/api/retry-letters";
 import { exactTime } from "~/format";
 import { ItemLink } from "~/items/item-link";
 import { OpenItem } from "~/items/item-panel";
