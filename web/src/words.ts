@@ -46,6 +46,7 @@ export function statusWord(status: string): string {
 export function sentence(text: string): string {
   const said = text.trim();
   if (!said) return "";
+  if (/^[a-z][a-z0-9+.-]*:\/\//.test(said)) return stopped(said); // an address begins as it is
   return stopped(`${said[0]!.toUpperCase()}${said.slice(1)}`);
 }
 

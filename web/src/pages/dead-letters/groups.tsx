@@ -13,7 +13,7 @@ import { Time } from "~/ui/time";
 import { plural, runsAgain, sentence } from "~/words";
 import css from "./dead-letters.module.css";
 import { filterOf, type LetterSearch, searchOf } from "./filter";
-import { dropRetry, groupKey, NOTHING_RUNS, noteStarted, type Retry, resultWords } from "./retries";
+import { dropRetry, groupKey, NOTHING_RUNS, noteStarted, type Retry, resultWords, withoutMasks } from "./retries";
 
 const CLASSES: Record<string, string> = {
   permanent: "No retry helps unless something changes.",
@@ -134,7 +134,7 @@ function classWords(errorClass: string | null): string {
 function headline(group: LetterGroup, { by = "reason" }: LetterSearch): string {
   if (by === "step") return `Failed in ${group.step}`;
   if (by === "class") return sentence(group.errorClass ?? "no class");
-  return sentence(group.reason || "no reason was given");
+  return sentence(withoutMasks(group.reason || "no reason was given"));
 }
 
 /** What has become of the retry: it changes while the items run. */

@@ -4,6 +4,11 @@ import { Store } from "~/shell/store";
 import { toast } from "~/shell/toasts";
 import { plural, runsAgain } from "~/words";
 
+/** The reason of a group, with a mark where its failures differ: the API has `#`, `<url>`, `<id>` or `<name>` there. */
+export function withoutMasks(reason: string): string {
+  return reason.replaceAll(/<(?:url|name|id)>|#/g, "…");
+}
+
 /** A retry from here: the group, and the items that ran again. */
 export interface Retry {
   group: LetterGroup;
