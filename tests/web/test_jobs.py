@@ -56,7 +56,7 @@ def test_pending_items_are_filtered_paused_cancelled_and_run_again(site: Site) -
     selected = page.get_by_role("region", name="Selected items")
     _select_ranges(page, job)
     first.check()
-    expect(selected).to_contain_text("These items are open: they run anyway.")
+    expect(selected).to_contain_text("This item is open: it runs anyway.")
     expect(selected.get_by_role("button", name="Reprocess selected")).to_be_disabled()
     ann.axe()
     selected.get_by_role("button", name="Cancel").click()
