@@ -94,7 +94,7 @@ function Whole({ instance }: { instance: InstanceDetail }) {
         />
       </Section>
       <Section title="Deliveries">
-        <DeliveryTable deliveries={instance.deliveries} />
+        <DeliveryTable deliveries={instance.deliveries} isOfInstance />
       </Section>
     </div>
   );
