@@ -44,19 +44,8 @@ async def test_a_hit_shows_its_words_without_the_marks_of_markdown(dsn: str) -> 
     async with serving(dsn, articles) as service, service.client("ann") as ann:
         assert (await ann.post("/api/articles", json={"title": "Mills", "content": content})).status_code == 201
         (hit,) = await _hits(ann, "water")
-    said = "".join(part["text"] for part in hit["snippet"])
-    assert said.split() == [
-        "wheel",
-        "a",
-        "b",
-        "The",
-        "water",
-        "of",
-        "the",
-        "old",
-        "mill_race",
-        "turns",
-    ]  # words at its ends may be left out
+    said = " ".join("".join(part["text"] for part in hit["snippet"]).split())
+    assert said == "wheel a b The water of the old mill_race turns"  # words at its ends may be left out
     assert [part["text"] for part in hit["snippet"] if part["found"]] == ["water"]
 
 
