@@ -51,13 +51,16 @@ def test_with_accounts_of_its_own_it_examines_by_that_of_administrators(
     token = known.run("tokens", "add", "test", "--user", "root", "--scope", "admin", "--scope", "read").out.strip()
     known.run("submit", "notes", '{"body": "waits"}')
     own = login_urls(dsn, PASSWORDS)[SETTINGS[API]]  # as `forebay up` starts it
-    api = fork("api", "--port", "0", FOREBAY_DATABASE_URL=own, FOREBAY_WORKER_DATABASE_URL="")
+    api = fork(
+        "api", "--port", "0", FOREBAY_DATABASE_URL=own, FOREBAY_WORKER_DATABASE_URL="", FOREBAY_WORKER_NUMBER="1"
+    )
     api.says("api_started")
     found = re.search(r'"address": "([^"]+)"', api.said)
     assert found is not None, api.said
     answer = httpx.get(f"{found[1]}/api/doctor", headers={"authorization": f"Bearer {token}"}, timeout=60)
     findings = {finding["about"]: finding for finding in answer.raise_for_status().json()["findings"]}
     assert [findings[about]["level"] for about in ("roles", "ownership", "accounts")] == ["OK", "OK", "OK"]
+    assert "settings" not in findings  # what the supervisor has set is no unknown setting
     assert "1 task" in findings["health"]["text"]
 
 
