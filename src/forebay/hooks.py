@@ -102,12 +102,14 @@ class OwnerExport(Protocol):
 @dataclass(frozen=True, slots=True)
 class SearchKind:
     """A kind of documents in the index. `title` names several of them; `path` is the page of one in the web app, where
-    `{ref}` stands for its reference; `timed`: the page takes a second to jump to in the query parameter `t`."""
+    `{ref}` stands for its reference; `timed`: the page takes a second to jump to in the query parameter `t`; `plain`
+    removes the marks of its texts, such as Markdown's, from what is shown of a hit."""
 
     name: str
     title: str
     path: str
     timed: bool = False
+    plain: Callable[[str], str] | None = None
 
 
 class SearchBackfill(Protocol):

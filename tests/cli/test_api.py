@@ -12,9 +12,12 @@ import pytest
 
 from forebay.cli import api
 from forebay.db.migrate import migrate, versions_of
+from forebay.db.role_pool import API
 from forebay.db.schema_parts import all_parts
 from forebay.errors import ForebayError
+from forebay.identity.logins import SETTINGS, login_urls
 from forebay.settings import Settings
+from tests._servers import PASSWORDS
 from tests.cli._run import Cli, Process
 
 
@@ -39,6 +42,26 @@ def test_administrators_get_what_the_doctor_finds(cli: Cli, fork: Callable[..., 
     assert (levels["database"], levels["schema"], levels["health"]) == ("OK", "OK", "WARN")
     (health,) = [finding["text"] for finding in report["findings"] if finding["about"] == "health"]
     assert health == "Nothing waits. No worker is running: `forebay worker` starts one."
+
+
+def test_with_accounts_of_its_own_it_examines_by_that_of_administrators(
+    known: Cli, dsn: str, fork: Callable[..., Process]
+) -> None:
+    known.run("users", "add", "root", "--admin", given="a long password\n")
+    token = known.run("tokens", "add", "test", "--user", "root", "--scope", "admin", "--scope", "read").out.strip()
+    known.run("submit", "notes", '{"body": "waits"}')
+    own = login_urls(dsn, PASSWORDS)[SETTINGS[API]]  # as `forebay up` starts it
+    api = fork(
+        "api", "--port", "0", FOREBAY_DATABASE_URL=own, FOREBAY_WORKER_DATABASE_URL="", FOREBAY_WORKER_NUMBER="1"
+    )
+    api.says("api_started")
+    found = re.search(r'"address": "([^"]+)"', api.said)
+    assert found is not None, api.said
+    answer = httpx.get(f"{found[1]}/api/doctor", headers={"authorization": f"Bearer {token}"}, timeout=60)
+    findings = {finding["about"]: finding for finding in answer.raise_for_status().json()["findings"]}
+    assert [findings[about]["level"] for about in ("roles", "ownership", "accounts")] == ["OK", "OK", "OK"]
+    assert "settings" not in findings  # what the supervisor has set is no unknown setting
+    assert "1 task" in findings["health"]["text"]
 
 
 async def test_it_adds_the_service_to_a_database_with_the_engine_alone(bare_dsn: str) -> None:

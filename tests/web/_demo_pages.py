@@ -71,7 +71,7 @@ ARTICLES = (
 )
 
 
-def _picture(hue: int, size: tuple[int, int] = (960, 600)) -> bytes:
+def picture(hue: int, size: tuple[int, int] = (960, 600)) -> bytes:
     """Hills behind each other, and water before them."""
     width, height = size
     dice = random.Random(hue)
@@ -114,7 +114,7 @@ def _saved(image: Image.Image) -> bytes:
 def served_articles() -> Iterator[int]:
     """A server of all articles; its port."""
     files = {f"/{each.name}": ("text/html; charset=utf-8", each.page) for each in ARTICLES}
-    files |= {f"/{each.name}.png": ("image/png", _picture(each.hue)) for each in ARTICLES}
+    files |= {f"/{each.name}.png": ("image/png", picture(each.hue)) for each in ARTICLES}
     files |= {f"/{each.name}-icon.png": ("image/png", _icon(each.hue)) for each in ARTICLES}
 
     class Visit(BaseHTTPRequestHandler):

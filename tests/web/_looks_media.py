@@ -11,6 +11,7 @@ from tests.api._service import put_file
 from tests.web._pages import Look
 
 if TYPE_CHECKING:
+    from forebay.storage import Stored
     from tests.web._browser import Watched
     from tests.web.conftest import Site
 
@@ -45,26 +46,26 @@ def add(site: Site, url: str, **columns: Any) -> str:
     return share
 
 
-def add_recording(site: Site) -> str:
-    """A share whose file and transcript are there."""
-    stored = site.run(put_file(site.service, "ann", recording(), "forebay.wav", "audio/wav"))
-    share = add(
-        site,
-        "https://example.org/forebay",
-        title="What a forebay is for",
-        author="Ada",
-        kind="audio",
-        duration_s=6.0,
-        audio_codec="pcm_s16le",
-        container="wav",
-        language="en",
-        download_status="completed",
-        description="Recorded at the weir, on a quiet morning.",
-        file_id=stored.file_id,
-        size=stored.size,
-        sha256=bytes.fromhex(stored.sha256),
-        transcript_status="completed",
-    )
+def add_recording(site: Site, stored: Stored | None = None, **other: Any) -> str:
+    """A share whose file and transcript are there: a sound, or this file with other columns."""
+    if stored is None:
+        stored = site.run(put_file(site.service, "ann", recording(), "forebay.wav", "audio/wav"))
+    columns = {
+        "title": "What a forebay is for",
+        "author": "Ada",
+        "kind": "audio",
+        "duration_s": 6.0,
+        "audio_codec": "pcm_s16le",
+        "container": "wav",
+        "language": "en",
+        "download_status": "completed",
+        "description": "Recorded at the weir, on a quiet morning.",
+        "file_id": stored.file_id,
+        "size": stored.size,
+        "sha256": bytes.fromhex(stored.sha256),
+        "transcript_status": "completed",
+    }
+    share = add(site, "https://example.org/forebay", **columns | other)
     segments = [{"start": 2.0 * at, "end": 2.0 * at + 1.9, "text": text, "words": []} for at, text in enumerate(SAID)]
     site.sql(
         """insert into forebay.transcript (share_id, owner_id, language, source, segments, text)

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import av
+import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, expect
 
@@ -31,11 +33,16 @@ from forebay.pipelines.sheets.intake import sheet_intake
 from forebay.pipelines.sheets.steps import sheets
 from forebay.settings import Settings
 from forebay.storage import open_store
+from tests.api._service import put_file
 from tests.cli._run import until
 from tests.corpus.site import serving
 from tests.pipelines._crawl import crawling
 from tests.services.egress._world import Names
-from tests.web._demo_pages import ARTICLES, served_articles
+from tests.web._articles import MILLS, embed, searchable, write
+from tests.web._browser import Watched
+from tests.web._demo_pages import ARTICLES, picture, served_articles
+from tests.web._looks_attachments import lively as received
+from tests.web._looks_media import SAID, add_recording
 from tests.web._marks import save
 from tests.web.conftest import PIPELINES, Site
 
@@ -43,6 +50,11 @@ FOLDER = Path(os.environ.get("FOREBAY_PICTURES", "docs/pictures"))
 MOST_BYTES = 150_000
 SIZE: dict[str, Any] = {"width": 1440, "height": 860}
 _WORLD = "articles.example"
+# While it plays: when it begins, it shows that it is loaded.
+_PAUSE = """() => new Promise(resolve => {
+  const video = document.querySelector("video");
+  video.ontimeupdate = () => video.currentTime > 2.4 && resolve(video.pause());
+})"""
 
 
 def test_pictures(serve: Callable[..., Site]) -> None:
@@ -50,6 +62,7 @@ def test_pictures(serve: Callable[..., Site]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     _read_articles(site)
     sheet = _sheet(site)
+    embed(site)
     ann, root = site.person("ann", **SIZE), site.person("root", **SIZE)
     ann.ignores_shift = root.ignores_shift = True
     page = ann.open("/bookmarks")
@@ -80,6 +93,53 @@ def test_pictures(serve: Callable[..., Site]) -> None:
         page = ann.open(f"/jobs/{job}/items/3000")
         expect(page.get_by_role("region", name="Why it waits")).to_contain_text("was paused by ann")
         _take(page, "why")
+    _take_content(site, ann)
+
+
+def _take_content(site: Site, ann: Watched) -> None:
+    """Media, attachments, articles, and the search over all of them."""
+    film = _film(site)
+    page = ann.open(f"/media/{film}")
+    page.get_by_role("button", name=SAID[1]).click()
+    expect(page.locator("[data-line='1'][aria-current]")).to_be_visible()
+    page.evaluate(_PAUSE)
+    _take(page, "media")
+    page = ann.open(f"/attachments/{received(site)['instance']}")
+    expect(page.get_by_text("No voucher yet")).to_be_visible()
+    _take(page, "attachments")
+    article = write(site, "How a water mill works", MILLS)
+    write(site, "What the miller writes down", "The level of the water at sunrise, and the sacks of the day.")
+    embed(site)
+    page = ann.open(f"/articles/{article}?tab=edit")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("table")).to_be_visible()
+    _take(page, "articles")
+    searchable(site, "water wheel")
+    page = ann.open("/search?q=water wheel")
+    expect(page.locator("[data-hit]").nth(3)).to_be_visible()
+    _take(page, "search")
+
+
+def _film(site: Site) -> str:
+    """A film with a transcript: a slow look from one end of a picture to the other."""
+    drawn, out = Image.open(io.BytesIO(picture(200, (1600, 540)))), io.BytesIO()
+    with av.open(out, "w", format="webm") as film:
+        stream = film.add_stream("libvpx", rate=10)
+        stream.width, stream.height, stream.bit_rate = 960, 540, 2_000_000
+        for left in range(0, 640, 8):
+            shown = drawn.crop((left, 0, left + 960, 540))
+            film.mux(stream.encode(av.VideoFrame.from_ndarray(np.asarray(shown))))
+        film.mux(stream.encode())
+    stored = site.run(put_file(site.service, "ann", out.getvalue(), "forebay.webm", "video/webm"))
+    about = {
+        "kind": "video",
+        "width": 960,
+        "height": 540,
+        "video_codec": "vp8",
+        "container": "webm",
+        "audio_codec": None,
+    }
+    return add_recording(site, stored, duration_s=8.0, **about)
 
 
 def _take(page: Page, name: str) -> None:

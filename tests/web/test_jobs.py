@@ -10,6 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.cli._run import until
 from tests.web._pages import job_with_a_failure
 from tests.web.conftest import Site
 
@@ -55,7 +56,7 @@ def test_pending_items_are_filtered_paused_cancelled_and_run_again(site: Site) -
     selected = page.get_by_role("region", name="Selected items")
     _select_ranges(page, job)
     first.check()
-    expect(selected).to_contain_text("These items are open: they run anyway.")
+    expect(selected).to_contain_text("This item is open: it runs anyway.")
     expect(selected.get_by_role("button", name="Reprocess selected")).to_be_disabled()
     ann.axe()
     selected.get_by_role("button", name="Cancel").click()
@@ -107,15 +108,28 @@ def _filter_ended(page: Page, ended: str) -> None:
 def test_a_group_of_dead_letters_says_what_its_retry_has_become(site: Site) -> None:
     job_with_a_failure(site)
     ann = site.person()
+    ann.page.clock.install()
     page = ann.open("/dead-letters")
     groups = page.get_by_role("list", name="Groups of dead letters")
-    broken = groups.get_by_role("listitem").first
-    count = broken.get_by_role("button", name=re.compile("^Retry")).inner_text().removeprefix("Retry ")
-    broken.get_by_role("button", name=re.compile("^Retry")).click()
-    expect(groups.get_by_text(f"{count} item ran again: 0 done, {count} still open.")).to_be_visible()
+    retry = groups.get_by_role("listitem").first.get_by_role("button", name="Retry 1")
+    retry.click()
+    expect(page.get_by_text("1 item runs again.")).to_be_visible()
+    page.keyboard.press("u")
+    expect(retry).to_be_enabled()
+    _send_what_is_held(page)
+    assert not [request for request in ann.requests if request.endswith("/reprocess")]
+    retry.click()
+    expect(page.get_by_text("1 item runs again.")).to_be_visible()
+    _send_what_is_held(page)
+    expect(groups.get_by_text("1 item ran again: 0 done, 1 still open.")).to_be_visible()
     site.run(site.service.work())
-    expect(groups.get_by_text(f"{count} item ran again: 0 done, {count} failed again.")).to_be_visible()
+    expect(groups.get_by_text("1 item ran again: 0 done, 1 failed again.")).to_be_visible()
     ann.axe()
+
+
+def _send_what_is_held(page: Page) -> None:
+    """The time for Undo is over."""
+    page.clock.fast_forward(6100)
 
 
 def test_the_letters_of_a_group_run_again_one_some_and_all(site: Site) -> None:
@@ -124,6 +138,7 @@ def test_the_letters_of_a_group_run_again_one_some_and_all(site: Site) -> None:
     site.run(site.service.work())
     site.sql("update forebay.dead_letter set reason = 'no stamp' where n = 5")
     ann = site.person()
+    ann.page.clock.install()
     page = ann.open("/dead-letters")
     groups = page.get_by_role("list", name="Groups of dead letters").get_by_role("listitem")
     expect(groups).to_have_count(2)
@@ -134,6 +149,7 @@ def test_the_letters_of_a_group_run_again_one_some_and_all(site: Site) -> None:
     expect(table).not_to_contain_text("no stamp")
     page.get_by_role("button", name=f"Retry item 4 of job {job}").click()
     expect(page.get_by_text("1 item runs again.")).to_be_visible()
+    _send_what_is_held(page)
     expect(rows).to_have_count(4)
     expect(table).to_be_focused()
     for key in ("j", "x", "j", "Shift+X"):
@@ -145,12 +161,16 @@ def test_the_letters_of_a_group_run_again_one_some_and_all(site: Site) -> None:
     assert page.evaluate("getSelection().toString()") == ""
     ann.axe()
     page.keyboard.press("r")
+    expect(page.get_by_text("3 items run again.")).to_be_visible()
+    _send_what_is_held(page)
     group = page.get_by_role("region", name="The group")
     expect(group).to_contain_text("3 items ran again: 0 done, 3 still open.")
     expect(page.get_by_text("Nothing of this kind is left")).to_be_visible()
     site.run(site.service.work())
     expect(group).to_contain_text("3 items ran again: 0 done, 3 failed again.")
     group.get_by_role("button", name="Retry 4").click()
+    expect(page.get_by_text("4 items run again.")).to_be_visible()
+    _send_what_is_held(page)
     expect(group).to_contain_text("4 items ran again: 0 done, 4 still open.")
     site.run(site.service.work())
     page.get_by_role("link", name="All groups").click()
@@ -160,7 +180,8 @@ def test_the_letters_of_a_group_run_again_one_some_and_all(site: Site) -> None:
     ann.axe()
     dialog.get_by_role("button", name="Retry 5 items").click()
     expect(dialog).to_have_count(0)
-    assert site.api().get("/api/dead-letters").json()["deadLetters"] == []
+    _send_what_is_held(page)
+    until(lambda: site.api().get("/api/dead-letters").json()["deadLetters"] == [])
 
 
 def test_jobs_of_one_item_are_folded_and_a_record_is_printed_and_saved(site: Site) -> None:

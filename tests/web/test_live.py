@@ -116,6 +116,19 @@ def test_updates_stop_when_asked_and_catch_up(site: Site) -> None:
     expect(page.get_by_role("list", name="Running jobs").get_by_text("0 of 2 items")).to_be_visible()
 
 
+def test_a_page_without_events_is_live_again_after_a_pause_and_a_cut(site: Site) -> None:
+    ann = site.person()
+    ann.allowed = {0}
+    page = ann.open("/bookmarks/tags")
+    page.get_by_role("button", name="Live").click()
+    page.get_by_role("button", name="Paused by you").click()
+    expect(page.get_by_role("button", name="Live")).to_be_visible()
+    page.context.set_offline(True)
+    expect(page.get_by_role("button", name="Offline since")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_role("button", name="Live")).to_be_visible()
+
+
 # Some words of the live line stand for half a second only.
 _NOTE_WORDS = """() => {
   const line = document.querySelector("button[aria-keyshortcuts=l]");

@@ -152,6 +152,5 @@ def _retry(site: Site, page: Page) -> None:
     _fits(page)
     page.get_by_role("button", name="Retry 1").tap()
     expect(page.get_by_text("1 item runs again.")).to_be_visible()
-    assert site.api().get("/api/dead-letters").json()["deadLetters"] == []
-    page.reload()
+    page.reload()  # what is held back is sent when the page is left
     expect(page.get_by_text("The last attempt that failed ended")).to_be_visible()

@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
-import { bytes, duration, exactTime, host, rate, relative, short } from "./format";
+import { bytes, duration, exactTime, host, rate, relative, short, took } from "./format";
 
 test("durations have at most two units", () => {
   const said = [0, 0.0004, 0.34, 1, 8.25, 59.6, 61, 4320, 90061, 86400].map(duration);
   expect(said).toEqual(["0 s", "1 ms", "340 ms", "1 s", "8.3 s", "1 min", "1 min 1 s", "1 h 12 min", "1 d 1 h", "1 d"]);
+});
+
+test("what took no time that was measured took less than a millisecond", () => {
+  expect(took("2026-05-17T10:00:00.000Z", "2026-05-17T10:00:00.000Z")).toBe("< 1 ms");
+  expect(took("2026-05-17T10:00:00.000Z", "2026-05-17T10:00:01.500Z")).toBe("1.5 s");
 });
 
 test("times are relative, and dates after a week", () => {

@@ -56,6 +56,12 @@ export function duration(seconds: number): string {
   return parts.join(" ");
 }
 
+/** How long something took that began and ended at these times. */
+export function took(from: string, to: string): string {
+  const milliseconds = Date.parse(to) - Date.parse(from);
+  return milliseconds < 1 ? "< 1 ms" : duration(milliseconds / 1000);
+}
+
 /** "now", "8 s ago", "in 2 min", "3 d ago"; after a week the date. */
 export function relative(time: Date, now: Date): string {
   const seconds = (now.getTime() - time.getTime()) / 1000;

@@ -46,12 +46,18 @@ export function statusWord(status: string): string {
 export function sentence(text: string): string {
   const said = text.trim();
   if (!said) return "";
+  if (/^[a-z][a-z0-9+.-]*:\/\//.test(said)) return stopped(said); // an address begins as it is
   return stopped(`${said[0]!.toUpperCase()}${said.slice(1)}`);
 }
 
 /** A text with a full stop at its end, if it has none. */
 export function stopped(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
+/** "1 item runs again.", "2 items run again." */
+export function runsAgain(count: number, noun: string, of = ""): string {
+  return `${plural(count, noun)}${of} ${count === 1 ? "runs" : "run"} again.`;
 }
 
 /** "1 link", "2 links"; the number is written out in full. */

@@ -24,6 +24,7 @@ from forebay.base_settings import SettingsBase
 from forebay.cli import _data_dir
 from forebay.db.addresses import find_addresses
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
+from forebay.engine.supervise.supervisor import OWN_VARIABLES
 from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.identity.logins import login_urls
 from forebay.packages import settings_classes
@@ -98,7 +99,8 @@ def unknown_variables() -> dict[str, str]:
     """FOREBAY_ variables that are no setting, most often misspelt, with a sentence about each."""
     known = Settings.variables().union(*(kind.variables() for kind in settings_classes().values()))
     given = {name.upper() for name in (*os.environ, *DotEnvSettingsSource(Settings).env_vars)}
-    return {name: _unknown(name, known) for name in sorted(given - known) if name.startswith("FOREBAY_")}
+    unknown = sorted(given - known - OWN_VARIABLES)
+    return {name: _unknown(name, known) for name in unknown if name.startswith("FOREBAY_")}
 
 
 def _unknown(name: str, known: set[str]) -> str:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 async def examine(settings: Settings, dsn: str) -> AsyncIterator[Finding]:
     """A finding for each account that has too many rights or cannot log in, or one OK."""
     settings, is_well = with_logins(settings), True
+    is_of_service = dsn in {login_url(settings, role, "") for role in SETTINGS}
     for role, setting in SETTINGS.items():
+        if is_of_service and not login_url(settings, role, ""):
+            continue  # each process is given its own accounts only
         who = "workers log in" if role == WORKER else "the API logs in"
         variable = f"FOREBAY_{setting.upper()}"
         try:

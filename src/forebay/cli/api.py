@@ -83,11 +83,16 @@ def _serve(settings: Settings, dsn: str) -> int:
 
 
 def _examined(settings: Settings) -> str | None:
-    """The database that the doctor looks at: by the account that owns it, else by that of administrators."""
+    """The database that the doctor looks at: by the account that owns it, else by that of administrators.
+
+    With the API's own account, it would be rejected, and see no work of owners.
+    """
+    of_admins = login_url(settings, ADMIN, "") or None
     try:
-        return find_dsn(settings, running=False)
+        dsn = find_dsn(settings, running=False)
     except DatabaseUnavailable:
-        return login_url(settings, ADMIN, "") or None
+        return of_admins
+    return of_admins or dsn if dsn == login_url(settings, API, "") else dsn
 
 
 def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:

@@ -97,9 +97,7 @@ async def close_temporary(dsn: str) -> None:
 async def missing_roles(conn: Connection) -> list[str]:
     """The roles that the API needs and that do not exist, or that it may not use."""
     async with as_forebay_errors():
-        there = await conn.fetch(
-            "select rolname from pg_roles where rolname = any($1) and pg_has_role(oid, 'member')", ROLES
-        )
+        there = await conn.fetch(load("list_usable_roles"), list(ROLES))
     return [role for role in ROLES if role not in {row["rolname"] for row in there}]
 
 

@@ -39,6 +39,16 @@ def _title(hit: dict[str, Any]) -> str:
     return "".join(part["text"] for part in hit["title"])
 
 
+async def test_a_hit_shows_its_words_without_the_marks_of_markdown(dsn: str) -> None:
+    content = "## The wheel\n\n| a | b |\n|:--|--:|\n\nThe *water* of the [old `mill_race`](https://example.org) turns."
+    async with serving(dsn, articles) as service, service.client("ann") as ann:
+        assert (await ann.post("/api/articles", json={"title": "Mills", "content": content})).status_code == 201
+        (hit,) = await _hits(ann, "water")
+    said = " ".join("".join(part["text"] for part in hit["snippet"]).split())
+    assert said == "wheel a b The water of the old mill_race turns"  # words at its ends may be left out
+    assert [part["text"] for part in hit["snippet"] if part["found"]] == ["water"]
+
+
 async def test_an_article_is_found_by_what_it_means(dsn: str, tmp_path: Path, run_folder: Path) -> None:
     models = run_folder / "models"  # built once for all tests of a run
     models.mkdir(exist_ok=True)

@@ -35,27 +35,10 @@ export function lettersQuery(filter: LetterFilter = {}) {
   });
 }
 
-/** Run all that match again; with `dryRun`, only count them. */
+/** Run all that match again, also when the page is left; with `dryRun`, only count them. */
 export function retryMatching({ userId, ...filter }: LetterFilter, dryRun = false): Promise<Reprocessed> {
   const body = { filter, dryRun, ...(userId === "all" && ({ userId } as const)) };
-  return take(api.POST("/api/dead-letters/reprocess", { body }));
-}
-
-interface RetryOptions {
-  userId?: string | undefined;
-  /** It may be sent when the page is left. */
-  outlivesPage?: boolean;
-}
-
-/** Run the items of these letters again. */
-export function retryLetters(letters: DeadLetter[], { userId, outlivesPage }: RetryOptions): Promise<Reprocessed> {
-  const byJob = Map.groupBy(letters, (letter) => letter.jobId);
-  const items = [...byJob].map(([jobId, own]) => ({
-    jobId,
-    numbers: [...new Set(own.map((letter) => letter.itemId))].join(","),
-  }));
-  const body = { items, ...(userId === "all" && ({ userId } as const)) };
-  return take(api.POST("/api/dead-letters/reprocess", { body, ...(outlivesPage && { keepalive: true }) }));
+  return take(api.POST("/api/dead-letters/reprocess", { body, keepalive: !dryRun }));
 }
 
 /** What a retry of all that match would run. */

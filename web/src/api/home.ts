@@ -1,8 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import "./live-bookmarks"; // its events keep the newest bookmarks fresh …
+import "./live-dead-letters"; // … and its events the newest dead letters
 import { api, queryClient, type Schema, take } from "./client";
-import { retryLetters } from "./dead-letters"; // … and its events the newest dead letters
 import { ProblemError } from "./problem";
+import { retryLetters } from "./retry-letters";
 
 /** What Home asks for besides jobs: small, bounded reads. */
 
@@ -59,7 +60,7 @@ function isUnstarted({ readAt, state, counters, problem }: WaitingSheet): boolea
 
 /** Run dead letters again, by one request: when the page is left, there is no second one. */
 export async function retry(letters: Letter[]): Promise<void> {
-  const { refused } = await retryLetters(letters, { outlivesPage: true });
+  const { refused } = await retryLetters(letters);
   void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
   void queryClient.invalidateQueries({ queryKey: ["jobs"] });
   if (refused[0]) throw new ProblemError({ status: 409, detail: refused[0].reason });

@@ -13,6 +13,9 @@ export type Attempt = Schema<"Attempt">;
 export type ItemStatus = ItemRow["status"];
 export type PendingFilter = Omit<NonNullable<paths["/api/pending"]["get"]["parameters"]["query"]>, "after">;
 
+/** The number under which tasks run that are of the whole job. */
+export const WHOLE = "0";
+
 export const OPEN_STATUSES = ["PENDING", "PROCESSING"] as const;
 export const ITEM_STATUSES = ["PROCESSING", "PENDING", "ERROR", "NOT_FOUND", "SKIPPED", "DONE"] as const;
 

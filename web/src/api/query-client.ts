@@ -14,27 +14,24 @@ export class AppQueryClient extends QueryClient {
     options: InvalidateOptions = {},
   ): Promise<void> {
     const early = options.cancelRefetch === false ? [] : this.withoutAnswer(filters);
-    const refetchType = filters?.refetchType ?? "active";
-    await Promise.all([
-      super.invalidateQueries(filters, options),
-      ...early.map((query) => this.invalidateAfterAnswer(query, refetchType, options)),
-    ]);
-  }
-
-  /** Ask again as soon as the first answer has come; the others may take longer. */
-  private async invalidateAfterAnswer(
-    query: Query,
-    refetchType: InvalidateQueryFilters["refetchType"],
-    options: InvalidateOptions,
-  ): Promise<void> {
-    await Promise.allSettled([query.promise]);
-    // One that has failed is shown as failed: whoever shows it says when it is asked for again.
-    if (query.state.data === undefined) return;
-    await super.invalidateQueries({ predicate: (each) => each.queryHash === query.queryHash, refetchType }, options);
+    const again = early.map((query) => this.askAgain(query, filters?.refetchType ?? "active", options));
+    await Promise.all([super.invalidateQueries(filters, options), ...again]);
   }
 
   private withoutAnswer<TTaggedQueryKey extends QueryKey>(filters?: InvalidateQueryFilters<TTaggedQueryKey>) {
     const asking = this.getQueryCache().findAll({ ...filters, fetchStatus: "fetching" });
     return asking.filter((query) => query.state.data === undefined);
+  }
+
+  /** After its first answer, whatever the others wait for. */
+  private async askAgain(
+    { promise, queryHash }: Query,
+    refetchType: NonNullable<InvalidateQueryFilters["refetchType"]>,
+    options: InvalidateOptions,
+  ): Promise<void> {
+    await Promise.allSettled([promise]);
+    // One that has failed is shown as failed: whoever shows it says when it is asked for again.
+    const hasAnswer = (query: Query) => query.queryHash === queryHash && query.state.data !== undefined;
+    await super.invalidateQueries({ predicate: hasAnswer, refetchType }, options);
   }
 }

@@ -14,6 +14,17 @@ export const STEP_WORDS: Record<BookmarkStep["name"], string> = {
 };
 const MARKED: BookmarkStep["name"][] = ["screenshot", "metadata", "images", "ocr"];
 
+/** The title of a bookmark, or its address as long as it has none. */
+export function titleOf({ title, url }: Pick<Bookmark, "title" | "url">): string {
+  return title ?? url.replace(/^https?:\/\/(www\.)?/, "");
+}
+
+/** The steps as they are shown: one that cannot begin any more, as what it needs has failed, was skipped. */
+export function stepsOf({ status, steps }: Bookmark): BookmarkStep[] {
+  const isOpen = status === "PENDING" || status === "PROCESSING";
+  return (steps ?? []).map((step) => (step.state === "BLOCKED" && !isOpen ? { ...step, state: "SKIPPED" } : step));
+}
+
 /** What a step does now, in words: "Screenshot: running". */
 export function stepSays(step: BookmarkStep): string {
   return `${STEP_WORDS[step.name]}: ${stateSays(step)}${step.reason ? `, ${step.reason}` : ""}`;
@@ -33,7 +44,7 @@ export function stepNames(names: string[]): string {
 
 /** The steps of a bookmark as small shapes; the tooltip and the screen reader have them in words. */
 export function Marks({ bookmark }: { bookmark: Bookmark }) {
-  const steps = (bookmark.steps ?? []).filter((step) => MARKED.includes(step.name));
+  const steps = stepsOf(bookmark).filter((step) => MARKED.includes(step.name));
   if (steps.length === 0) return null;
   const words = steps.map((step) => sentence(stepSays(step)));
   return (

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useApp, usePipeline } from "~/api/app";
 import type { Attempt, Item } from "~/api/items";
 import { attemptsQuery, ofJob } from "~/api/record";
-import { duration } from "~/format";
+import { took } from "~/format";
 import { Button } from "~/ui/button";
 import { Pill } from "~/ui/pill";
 import { Time } from "~/ui/time";
@@ -60,8 +60,7 @@ function AttemptList({ item, attempts }: { item: Item; attempts: Attempt[] }) {
                 <strong>{attempt.step}</strong>, {attemptWords(attempt.attempt, most)}
               </span>
               <span className="muted">
-                {duration((Date.parse(attempt.endedAt) - Date.parse(attempt.startedAt)) / 1000)} on {attempt.worker},{" "}
-                <Time value={attempt.endedAt} />
+                {took(attempt.startedAt, attempt.endedAt)} on {attempt.worker}, <Time value={attempt.endedAt} />
               </span>
             </div>
             <Because attempt={attempt} />

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { type Item, type ItemStep, isOpenItem } from "~/api/items";
-import { duration } from "~/format";
+import { took } from "~/format";
 import { spansOf } from "~/graph/item-spans";
 import { type StepCounts, StepGraph } from "~/graph/step-graph";
 import { Timeline } from "~/graph/timeline-view";
@@ -93,8 +93,7 @@ const STEPS: Column<ItemStep>[] = [
     key: "took",
     title: "Took",
     number: true,
-    cell: (step) =>
-      step.startedAt && step.endedAt ? duration((Date.parse(step.endedAt) - Date.parse(step.startedAt)) / 1000) : "",
+    cell: (step) => (step.startedAt && step.endedAt ? took(step.startedAt, step.endedAt) : ""),
   },
   { key: "worker", title: "Worker", cell: (step) => step.worker ?? "" },
   { key: "next", title: "Next", cell: (step) => (step.nextAt ? <Time value={step.nextAt} /> : "") },

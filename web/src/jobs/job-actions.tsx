@@ -11,7 +11,7 @@ import { failedToast, toast } from "~/shell/toasts";
 import { Button, buttonClass } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Check } from "~/ui/field";
-import { plural } from "~/words";
+import { plural, runsAgain } from "~/words";
 import { trackJob } from "./tracked";
 
 const NOT_STARTED = "The items were not started again.";
@@ -210,7 +210,7 @@ interface Again {
 /** Run items of the job again, if the person does not take it back at once. */
 function useRunAgain(job: Job, noun: string) {
   return useHeld({
-    words: ({ count }: Again) => `${plural(count, noun)} run${count === 1 ? "s" : ""} again.`,
+    words: ({ count }: Again) => runsAgain(count, noun),
     what: NOT_STARTED,
     send: async ({ count: _, ...choice }) => {
       await reprocess(job.id, { scope: "job", ...choice });

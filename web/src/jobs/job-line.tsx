@@ -90,9 +90,7 @@ export function JobsLine({ group }: { group: Schema<"JobGroup"> }) {
       <span>
         <Pill status={state} />
       </span>
-      <span className={css.age}>
-        <Time value={new Date(Math.min(ends.getTime(), Date.now())).toISOString()} />
-      </span>
+      <span className={css.age}>{ends.getTime() > Date.now() ? "this hour" : <Time value={ends} />}</span>
     </Link>
   );
 }

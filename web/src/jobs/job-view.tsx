@@ -119,8 +119,12 @@ export function JobView({ job, own }: { job: Job; own?: OwnPage }) {
       )}
       <Tabs label="Parts of the job" tabs={tabs} value={chosen} onChange={show}>
         <Suspense fallback={<Skeleton height={480} />}>
-          {chosen === "overview" && own && <Counts job={job} />}
-          {chosen === "overview" && <Overview job={job} />}
+          {chosen === "overview" && (
+            <div className={css.section}>
+              {own && <Counts job={job} />}
+              <Overview job={job} />
+            </div>
+          )}
           {chosen === "items" && <Items key="items" jobId={job.id} />}
           {chosen === "pending" && <Items key="pending" jobId={job.id} isPending />}
           {chosen === "timeline" && <JobTimeline job={job} />}

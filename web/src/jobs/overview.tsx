@@ -16,6 +16,7 @@ import { Section } from "~/ui/section";
 import { Skeleton } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { sentence } from "~/words";
+import { detailWords } from "./detail-words";
 import css from "./jobs.module.css";
 
 /** The step graph, the facts of a job, the last error, what failed and who did what. */
@@ -33,7 +34,7 @@ export function Overview({ job }: { job: Job }) {
           ["File", job.file],
           ["Priority", job.priority ? String(job.priority) : null],
           ["Submitted from", job.ip],
-          ["About it", job.meta && Object.keys(job.meta).length > 0 ? JSON.stringify(job.meta) : null],
+          ["About it", detailWords(job.meta) || null],
         ]}
       />
       {job.lastError && (

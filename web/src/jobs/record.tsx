@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { useApp } from "~/api/app";
 import type { Schema } from "~/api/client";
+import { WHOLE } from "~/api/items";
 import type { Job } from "~/api/jobs";
 import { attemptsQuery, auditQuery, type OfJob, ofJob, wholeRecord } from "~/api/record";
-import { duration } from "~/format";
+import { took } from "~/format";
 import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
@@ -14,6 +15,7 @@ import { Empty } from "~/ui/notice";
 import { Pill } from "~/ui/pill";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
+import { detailWords } from "./detail-words";
 import css from "./jobs.module.css";
 import { recordCsv } from "./record-csv";
 
@@ -22,12 +24,12 @@ const AUDIT: Column<Schema<"AuditRow">>[] = [
   { key: "actor", title: "Who", isClear: true, cell: (row) => row.actor },
   { key: "action", title: "What", isClear: true, cell: (row) => row.action.replaceAll("_", " ") },
   { key: "item", title: "Item", number: true, cell: (row) => row.itemId ?? "" },
-  { key: "detail", title: "Detail", isClear: true, cell: (row) => (row.detail ? JSON.stringify(row.detail) : "") },
+  { key: "detail", title: "Detail", isClear: true, cell: (row) => detailWords(row.detail) },
 ];
 
 const ATTEMPTS: Column<Schema<"Attempt">>[] = [
   { key: "at", title: "Ended", isClear: true, cell: (row) => <Time value={row.endedAt} /> },
-  { key: "item", title: "Item", number: true, cell: (row) => row.itemId },
+  { key: "item", title: "Item", number: true, cell: (row) => (row.itemId === WHOLE ? "all" : row.itemId) },
   { key: "step", title: "Step", isClear: true, cell: (row) => row.step },
   { key: "attempt", title: "Attempt", number: true, cell: (row) => row.attempt },
   { key: "outcome", title: "Outcome", isClear: true, cell: (row) => <Pill status={row.outcome} /> },
@@ -35,7 +37,7 @@ const ATTEMPTS: Column<Schema<"Attempt">>[] = [
     key: "took",
     title: "Took",
     number: true,
-    cell: (row) => duration((Date.parse(row.endedAt) - Date.parse(row.startedAt)) / 1000),
+    cell: (row) => took(row.startedAt, row.endedAt),
   },
   { key: "worker", title: "Worker", cell: (row) => row.worker },
   { key: "reason", title: "Reason", isClear: true, cell: (row) => <span className="cut">{row.reason ?? ""}</span> },

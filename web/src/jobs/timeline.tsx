@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useApp, useIsAdmin } from "~/api/app";
 import type { ItemRow } from "~/api/items";
-import { itemTitle } from "~/api/items";
+import { itemTitle, WHOLE } from "~/api/items";
 import type { Job } from "~/api/jobs";
 import { MOST_ITEMS, timelineQuery } from "~/api/timeline";
 import { exact } from "~/format";
@@ -50,7 +50,7 @@ export function JobTimeline({ job }: { job: Job }) {
 function ItemName({ jobId, id, row }: { jobId: string; id: string; row: ItemRow | undefined }) {
   return (
     <Link to="/jobs/$jobId/items/$n" params={{ jobId, n: id }} title={row && itemTitle(row)}>
-      {row ? itemTitle(row) : `item ${id}`}
+      {row ? itemTitle(row) : id === WHOLE ? "all items" : `item ${id}`}
     </Link>
   );
 }

@@ -137,6 +137,9 @@ class Live {
       this.waitForQuiet();
     } else if (state === "connecting" && failures < 2 && this.state.is !== "offline") {
       this.set({ is: "catching-up" });
+    } else if (state === "idle") {
+      this.poll.stop();
+      if (navigator.onLine) this.set({ is: "idle" });
     } else if (state === "failed") {
       if (failures < 2) setTimeout(() => this.stream.open(), 500);
       else this.poll.start();

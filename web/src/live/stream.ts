@@ -7,7 +7,8 @@ const SILENCE_MS = 40_000; // a tick comes every 15 s: longer silence is a dead 
 const MOST_JOBS = 50;
 const REOPEN_MS = 200; // topics change together when a page opens
 
-export type StreamState = "closed" | "connecting" | "open" | "failed";
+/** Idle: there is nothing to listen to. */
+export type StreamState = "closed" | "connecting" | "open" | "failed" | "idle";
 
 interface Watcher {
   onEvent: (event: RawEvent) => void;
@@ -43,7 +44,10 @@ export class Stream {
   /** Connect again now, as after signing in or coming back online. */
   open(): void {
     this.close();
-    if (!this.topics) return;
+    if (!this.topics) {
+      this.watcher.onState("idle", 0);
+      return;
+    }
     this.watcher.onState("connecting", this.failures);
     const given = { ...this.parameters(), topics: this.topics, ...(this.lastId && { after: this.lastId }) };
     const query = new URLSearchParams(given);

@@ -6,7 +6,7 @@ import { useHeld } from "~/shell/held";
 import { failedToast, toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { SelectionBar } from "~/ui/selection-bar";
-import { plural } from "~/words";
+import { plural, runsAgain } from "~/words";
 
 type Ended = "DONE" | "SKIPPED" | "NOT_FOUND" | "ERROR";
 const ENDED: Ended[] = ["DONE", "SKIPPED", "NOT_FOUND", "ERROR"];
@@ -38,7 +38,7 @@ export function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => voi
   const open = rows.filter(isOpenItem);
   // The items are part of what is asked for: others may be selected when it is repeated.
   const again = useHeld({
-    words: (chosen: ItemRow[]) => `${plural(chosen.length, "item")} run${chosen.length === 1 ? "s" : ""} again.`,
+    words: (chosen: ItemRow[]) => runsAgain(chosen.length, "item"),
     what: NOT_STARTED,
     send: async (chosen) => {
       await runAgain(chosen, ENDED).finally(() => queryClient.invalidateQueries());
@@ -67,8 +67,10 @@ export function Selection({ rows, onDone }: { rows: ItemRow[]; onDone: () => voi
         <>
           <span className="muted">
             {ended.length > 0
-              ? `${plural(open.length, "open item")} run anyway.`
-              : "These items are open: they run anyway."}
+              ? `${plural(open.length, "open item runs", "open items run")} anyway.`
+              : open.length === 1
+                ? "This item is open: it runs anyway."
+                : "These items are open: they run anyway."}
           </span>
           <Button busy={steer.isPending} onClick={() => steer.mutate({ action: "pause", chosen: open })}>
             Pause

@@ -1,5 +1,6 @@
 import { House } from "lucide-react";
 import { expect, test } from "vitest";
+import { folders } from "~/pages/all";
 import type { Command } from "./commands";
 import { commandOf, isInField } from "./keys";
 import { found } from "./palette";
@@ -78,4 +79,9 @@ test("the rail has what the server has, and the generic page for other pipelines
     eventId: "",
   };
   expect(entriesFor(app, known).map((each) => each.to)).toEqual(["/", "/bookmarks", "/pipelines/texts"]);
+});
+
+test("no two pages have the same key", () => {
+  const keys = folders.flatMap(({ rail = [] }) => rail.flatMap(({ key }) => key ?? []));
+  expect(keys.filter((key, place) => keys.indexOf(key) !== place)).toEqual([]);
 });

@@ -76,7 +76,8 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
     { id: "sign-out", title: "Sign out", group: "Do", icon: LogOut, run: () => void signOut() },
   ]);
 
-  const main = entries.filter((entry) => entry.isMain);
+  const main = entries.filter((entry) => entry.isMain).slice(0, 4);
+  const isElsewhere = !main.some(({ to }) => here === to || (to !== "/" && here.startsWith(`${to}/`)));
   return (
     <div className={css.frame}>
       <a className={css.skip} href="#main">
@@ -136,10 +137,15 @@ export function Frame({ rail }: { rail: RailEntry[] }) {
         <LiveLine />
       </div>
       <nav className={css.bottom} aria-label="Main pages">
-        {main.slice(0, 4).map((entry) => (
+        {main.map((entry) => (
           <RailLink key={entry.to} entry={entry} className={css.tab!} />
         ))}
-        <button type="button" className={css.tab} onClick={() => setOpen("more")}>
+        <button
+          type="button"
+          className={css.tab}
+          data-status={isElsewhere ? "active" : undefined}
+          onClick={() => setOpen("more")}
+        >
           <Ellipsis aria-hidden="true" />
           <span>More</span>
         </button>

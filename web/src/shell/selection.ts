@@ -48,6 +48,8 @@ export function useSelection(listed: readonly string[]) {
     },
     toggleAll: () => set(allOrNone(now, listed)),
     selectAllMatching: () => set({ ids: new Set(listed), all: true }),
+    /** Without these, whatever was selected meanwhile. */
+    drop: (keys: ReadonlySet<string>) => set(({ ids }) => ({ ids: new Set([...ids].filter((id) => !keys.has(id))) })),
     clear: () => set(NOTHING),
   };
 }

@@ -19,6 +19,8 @@ _log = get_logger("supervisor")
 _LIFELINE = "FOREBAY_LIFELINE_FD"
 _NUMBER = "FOREBAY_WORKER_NUMBER"
 _REPORT = "FOREBAY_WORKER_ID_FD"
+OWN_VARIABLES = frozenset({_LIFELINE, _NUMBER, _REPORT})
+"""What a supervisor tells its processes; they are no settings."""
 _HAND_BACK_SECONDS = 30.0
 _HEALTHY_SECONDS = 60.0  # the backoff is reset after a process has lived this long
 

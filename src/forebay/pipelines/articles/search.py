@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from forebay.hooks import SearchKind, SearchSource
+from forebay.pipelines.articles.texts import without_marks
 
-SEARCH = SearchSource((SearchKind("article", "Articles", "/articles/{ref}"),))
+SEARCH = SearchSource((SearchKind("article", "Articles", "/articles/{ref}", plain=without_marks),))

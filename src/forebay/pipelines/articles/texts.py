@@ -14,9 +14,9 @@ _LONGEST_SLUG = 80
 _LOOKED_AT = 4000  # characters that an excerpt is made of
 _EXCERPT = 240
 
-_BLOCKS = re.compile(r"^\s*(?:```.*|~~~.*|#{1,6}\s+|>\s?|[-*+]\s+|\d+[.)]\s+|\|)", re.MULTILINE)
+_BLOCKS = re.compile(r"^\s*(?:\|?\s*:?--[-\s:|]*$|```.*|~~~.*|#{1,6}\s+|>\s?|[-*+]\s+|\d+[.)]\s+|\|)", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_MARKS = re.compile(r"[*_`~|]+")
+_MARKS = re.compile(r"[*`~|]+|(?<!\w)_+|_+(?!\w)")
 
 
 def slug_of(title: str) -> str:
@@ -32,12 +32,16 @@ def slug_of_file(name: str) -> str:
 
 def excerpt_of(content: str, title: str) -> str:
     """The first words of a Markdown text, without its marks; a heading that repeats the title is omitted."""
-    plain = _MARKS.sub("", _LINK.sub(r"\1", _BLOCKS.sub("", content[:_LOOKED_AT])))
-    text = " ".join(plain.split())
+    text = " ".join(without_marks(content[:_LOOKED_AT]).split())
     text = text.removeprefix(title).lstrip()
     if len(text) <= _EXCERPT:
         return text
     return text[:_EXCERPT].rsplit(" ", 1)[0] + " …"
+
+
+def without_marks(text: str) -> str:
+    """A Markdown text, or a piece of one, without its marks."""
+    return _MARKS.sub("", _LINK.sub(r"\1", _BLOCKS.sub("", text)))
 
 
 def count_words(content: str) -> int:

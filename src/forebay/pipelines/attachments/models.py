@@ -221,4 +221,5 @@ def _why(row: asyncpg.Record, files: list[AttachmentFile]) -> str:
     soonest = min((each.next_retry_at for each in pending if each.next_retry_at), default=None)
     later = f"; the next try is at {soonest:%H:%M:%S} UTC" if soonest else ""
     errors = next((f": {each.error}" for each in pending if each.error), "")
-    return f"{len(pending)} of {len(files)} files are not downloaded yet{later}{errors}"
+    are = "is" if len(pending) == 1 else "are"
+    return f"{len(pending)} of {len(files)} files {are} not downloaded yet{later}{errors}"

@@ -109,11 +109,14 @@ def hit_of(row: asyncpg.Record, hit: Hit, kinds: dict[str, SearchKind]) -> Searc
     path = None if kind is None else kind.path.replace("{ref}", row["ref"])
     if path is not None and kind is not None and kind.timed and second is not None:
         path = f"{path}?t={int(second)}"
+    snippet = row["headline"] if row["headline"] is not None else row["excerpt"]
+    if kind is not None and kind.plain is not None and snippet is not None:
+        snippet = kind.plain(snippet)
     return SearchHit(
         kind=row["kind"],
         ref=row["ref"],
         title=_parts(row["title_headline"]),
-        snippet=_parts(row["headline"] if row["headline"] is not None else row["excerpt"]),
+        snippet=_parts(snippet),
         path=path,
         url=row["url"],
         tags=row["tags"],

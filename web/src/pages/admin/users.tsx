@@ -70,7 +70,7 @@ function User({ user, rowProps }: { user: Account; rowProps: RowProps }) {
         }
       >
         <Side>
-          {user.role === "admin" ? "Administrator" : "User"} since <Time value={user.createdAt} />
+          {user.role === "admin" ? "Administrator" : "User"}, added <Time value={user.createdAt} />
           {user.signedInAt ? (
             <>
               , signed in <Time value={user.signedInAt} />

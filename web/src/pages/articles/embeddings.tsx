@@ -56,8 +56,8 @@ export default function EmbeddingsPage() {
     <Page
       title="Embeddings"
       subtitle="Each saved article is a task: its text is made into vectors, by which the search finds it."
-      actions={<ArticlePlaces />}
     >
+      <ArticlePlaces />
       <dl className={css.numbers}>
         {NAMES.map((name) => (
           <div key={name}>

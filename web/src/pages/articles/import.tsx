@@ -34,8 +34,8 @@ export default function ImportArticlesPage() {
     <Page
       title="Import articles"
       subtitle="Each text becomes an article. One whose file name you have already becomes its next version."
-      actions={<ArticlePlaces />}
     >
+      <ArticlePlaces />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button does the same */}
       <div className={css.drop} onDragOver={(event) => event.preventDefault()} onDrop={drop}>
         <p>Drop Markdown, HTML, text or PDF files, or a ZIP of a folder of these.</p>

@@ -46,14 +46,12 @@ export default function ArticlesPage() {
     <Page
       title="Articles"
       actions={
-        <>
-          <ArticlePlaces />
-          <Link to="/articles/new" className={buttonClass("primary")}>
-            New article
-          </Link>
-        </>
+        <Link to="/articles/new" className={buttonClass("primary")}>
+          New article
+        </Link>
       }
     >
+      <ArticlePlaces />
       <Filters
         chips={
           <Chips

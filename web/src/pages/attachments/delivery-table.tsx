@@ -32,7 +32,16 @@ const COLUMNS: Column<Delivery>[] = [
   },
 ];
 
+const OF_INSTANCE = COLUMNS.filter(({ key }) => key !== "instance");
+
+interface DeliveryTableProps {
+  deliveries: Delivery[];
+  /** All of them announced the same instance, which is shown. */
+  isOfInstance?: boolean;
+}
+
 /** Requests of senders, with what was thought of each. */
-export function DeliveryTable({ deliveries }: { deliveries: Delivery[] }) {
-  return <Table label="Requests of senders" columns={COLUMNS} rows={deliveries} rowKey={({ id }) => id} />;
+export function DeliveryTable({ deliveries, isOfInstance }: DeliveryTableProps) {
+  const columns = isOfInstance ? OF_INSTANCE : COLUMNS;
+  return <Table label="Requests of senders" columns={columns} rows={deliveries} rowKey={({ id }) => id} />;
 }

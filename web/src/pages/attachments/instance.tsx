@@ -17,7 +17,7 @@ import { Section } from "~/ui/section";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { Why } from "~/why/why";
-import { plural, sentence } from "~/words";
+import { plural, sentence, statusWord } from "~/words";
 import css from "./attachments.module.css";
 import { DeliveryTable } from "./delivery-table";
 import { FILE_STATUSES, filesWords, nameOf, VOUCHERS } from "./words";
@@ -77,7 +77,7 @@ function Whole({ instance }: { instance: InstanceDetail }) {
           facts={[
             ["Sender", instance.source],
             ["Key", <code key="key">{instance.key}</code>],
-            ["State", instance.state],
+            ["State", instance.state && statusWord(instance.state)],
             ["Received", <Time key="received" value={instance.receivedAt} />],
             ["Form read", instance.readAt && <Time value={instance.readAt} />],
             ["All files settled", instance.settledAt && <Time value={instance.settledAt} />],
@@ -94,7 +94,7 @@ function Whole({ instance }: { instance: InstanceDetail }) {
         />
       </Section>
       <Section title="Deliveries">
-        <DeliveryTable deliveries={instance.deliveries} />
+        <DeliveryTable deliveries={instance.deliveries} isOfInstance />
       </Section>
     </div>
   );

@@ -18,7 +18,7 @@ import { Empty } from "~/ui/notice";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
 import { TypedSearch } from "~/ui/typed-search";
-import { plural, sentence } from "~/words";
+import { plural, sentence, statusWord } from "~/words";
 import css from "./attachments.module.css";
 import { AttachmentPlaces } from "./places";
 import { FILE_STATUSES, filesWords, nameOf, VOUCHERS } from "./words";
@@ -113,7 +113,9 @@ function InstanceLine({ instance }: { instance: Instance }) {
     <Link to="/attachments/$id" params={{ id: instance.id }} className={css.line}>
       <span className={css.what}>
         <span className={css.name}>{nameOf(instance)}</span>
-        <span className={css.side}>{[instance.source, instance.state].filter(Boolean).join(", ")}</span>
+        <span className={css.side}>
+          {[instance.source, instance.state && statusWord(instance.state)].filter(Boolean).join(", ")}
+        </span>
       </span>
       <span className={css.what}>
         <Bar

@@ -37,7 +37,7 @@ export const rail: RailEntry[] = [
     to: "/attachments",
     title: "Attachments",
     icon: Paperclip,
-    key: "f",
+    key: "a",
     section: "content",
     package: "attachments",
   },

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { bookmarkQuery } from "~/api/bookmarks";
+import { titleOf } from "~/bookmarks/marks";
 import { host } from "~/format";
 import { Page } from "~/shell/page";
 import { Loaded } from "~/shell/trouble";
-import { titleOf } from "./card";
 import { Detail } from "./detail";
 import { LoadingDetail } from "./panel";
 

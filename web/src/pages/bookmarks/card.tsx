@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Bookmark } from "~/api/bookmarks";
-import { Marks } from "~/bookmarks/marks";
+import { Marks, titleOf } from "~/bookmarks/marks";
 import { Icon, Picture } from "~/bookmarks/picture";
 import { host } from "~/format";
 import { useSwipe } from "~/shell/swipe";
@@ -17,10 +17,6 @@ export interface EntryProps {
   /** A finger has moved it aside. */
   onArchive: () => void;
   onTags: () => void;
-}
-
-export function titleOf(bookmark: Bookmark): string {
-  return bookmark.title ?? bookmark.url.replace(/^https?:\/\/(www\.)?/, "");
 }
 
 /** A bookmark as a card or as a line. Its name is the link; the box selects it, and so does a long press. A finger

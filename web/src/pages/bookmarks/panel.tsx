@@ -3,11 +3,11 @@ import { Link } from "@tanstack/react-router";
 import { Maximize2 } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { bookmarkQuery } from "~/api/bookmarks";
+import { titleOf } from "~/bookmarks/marks";
 import { Panel } from "~/shell/panel";
 import { Loaded } from "~/shell/trouble";
 import { buttonClass } from "~/ui/button";
 import { Skeleton } from "~/ui/skeleton";
-import { titleOf } from "./card";
 import type { TabName } from "./detail";
 
 // The list is there before anything is opened beside it.

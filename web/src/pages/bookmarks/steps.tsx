@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type BookmarkStep, crawl, type WholeBookmark } from "~/api/bookmarks";
-import { STEP_WORDS, stepNames } from "~/bookmarks/marks";
+import { STEP_WORDS, stepNames, stepsOf } from "~/bookmarks/marks";
 import { Failed } from "~/shell/failed";
 import { toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
@@ -17,7 +17,7 @@ const ENDED: BookmarkStep["state"][] = ["DONE", "SKIPPED", "NOT_FOUND", "FAILED"
 
 /** How far the reading of the page is; each step can be repeated by itself. */
 export function Steps({ bookmark, isOpen }: { bookmark: WholeBookmark; isOpen: boolean }) {
-  const steps = bookmark.steps ?? [];
+  const steps = stepsOf(bookmark);
   const again = useMutation({
     mutationFn: (step: BookmarkStep) => crawl(bookmark.id, [step.name]),
     onSuccess: (_, step) => toast(`${STEP_WORDS[step.name]}: it runs again, with what it needs.`),

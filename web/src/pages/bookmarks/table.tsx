@@ -2,13 +2,13 @@ import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ComponentProps } from "react";
 import type { Bookmark, Category } from "~/api/bookmarks";
-import { Marks } from "~/bookmarks/marks";
+import { Marks, titleOf } from "~/bookmarks/marks";
 import { Icon } from "~/bookmarks/picture";
 import { exact, host } from "~/format";
 import { type Column, Table } from "~/ui/list";
 import { Time } from "~/ui/time";
 import css from "./bookmarks.module.css";
-import { Kind, Tags, titleOf } from "./card";
+import { Kind, Tags } from "./card";
 
 export type Order = "newest" | "oldest";
 

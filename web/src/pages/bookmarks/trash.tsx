@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Bookmark, bookmarksQuery, changeBookmarks, facetsQuery } from "~/api/bookmarks";
+import { titleOf } from "~/bookmarks/marks";
 import { Icon } from "~/bookmarks/picture";
 import { host } from "~/format";
 import { useCommands } from "~/shell/commands";
@@ -20,7 +21,6 @@ import { Time } from "~/ui/time";
 import { plural } from "~/words";
 import { move, undo } from "./actions";
 import css from "./bookmarks.module.css";
-import { titleOf } from "./card";
 
 const TRASH = { trash: true };
 

@@ -1,20 +1,19 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { usePipeline } from "~/api/app";
-import { queryClient } from "~/api/client";
-import { type LetterGroup, resultsQuery, retryMatching } from "~/api/dead-letters";
+import { type LetterFilter, type LetterGroup, resultsQuery, retryMatching } from "~/api/dead-letters";
 import { exact } from "~/format";
 import { Failed } from "~/shell/failed";
+import { useHeld } from "~/shell/held";
 import { useListKeys } from "~/shell/list-keys";
-import { toast } from "~/shell/toasts";
 import { Button, buttonClass } from "~/ui/button";
 import { List } from "~/ui/list";
 import { Sparkline } from "~/ui/sparkline";
 import { Time } from "~/ui/time";
-import { plural, sentence } from "~/words";
+import { plural, runsAgain, sentence } from "~/words";
 import css from "./dead-letters.module.css";
 import { filterOf, type LetterSearch, searchOf } from "./filter";
-import { dropRetry, groupKey, noteRetry, type Retry, resultWords, startedWords } from "./retries";
+import { dropRetry, groupKey, NOTHING_RUNS, noteStarted, type Retry, resultWords, withoutMasks } from "./retries";
 
 const CLASSES: Record<string, string> = {
   permanent: "No retry helps unless something changes.",
@@ -72,16 +71,18 @@ export function OpenGroup({ group, retry, search }: GroupProps) {
   );
 }
 
+interface Asked {
+  group: LetterGroup;
+  filter: LetterFilter;
+}
+
 function Group({ group, retry, search, isOpen }: GroupProps) {
   const { title, noun } = usePipeline(group.pipeline);
   const chosen = searchOf(group, search);
-  const again = useMutation({
-    mutationFn: () => retryMatching(filterOf(chosen)),
-    onSuccess: (done) => {
-      toast(startedWords(done, noun));
-      if (done.items > 0) noteRetry({ group, items: done.items, jobs: done.byJob });
-      void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
-    },
+  const again = useHeld({
+    words: (asked: Asked) => runsAgain(asked.group.count, noun),
+    what: NOTHING_RUNS,
+    send: async (asked) => noteStarted(await retryMatching(asked.filter), asked.group, noun),
   });
   return (
     <>
@@ -102,7 +103,7 @@ function Group({ group, retry, search, isOpen }: GroupProps) {
           <Button
             title={`Run ${group.step ?? "what failed"} again for all of this group`}
             busy={again.isPending}
-            onClick={() => again.mutate()}
+            onClick={() => again.mutate({ group, filter: filterOf(chosen) })}
           >
             Retry {exact(group.count)}
           </Button>
@@ -119,7 +120,7 @@ function Group({ group, retry, search, isOpen }: GroupProps) {
         )}
       </span>
       <div className={css.failed}>
-        <Failed of={again} what="Nothing runs again." />
+        <Failed of={again} what={NOTHING_RUNS} />
       </div>
     </>
   );
@@ -133,7 +134,7 @@ function classWords(errorClass: string | null): string {
 function headline(group: LetterGroup, { by = "reason" }: LetterSearch): string {
   if (by === "step") return `Failed in ${group.step}`;
   if (by === "class") return sentence(group.errorClass ?? "no class");
-  return sentence(group.reason || "no reason was given");
+  return sentence(withoutMasks(group.reason || "no reason was given"));
 }
 
 /** What has become of the retry: it changes while the items run. */

@@ -1,16 +1,16 @@
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef } from "react";
-import { queryClient } from "~/api/client";
-import { type DeadLetter, type LetterGroup, lettersQuery, retryLetters } from "~/api/dead-letters";
+import { type DeadLetter, type LetterGroup, lettersQuery } from "~/api/dead-letters";
+import { retryLetters } from "~/api/retry-letters";
 import { exactTime } from "~/format";
 import { ItemLink } from "~/items/item-link";
 import { OpenItem } from "~/items/item-panel";
 import { useOpenItem } from "~/items/open-item";
 import { useCommands } from "~/shell/commands";
 import { Failed } from "~/shell/failed";
+import { useHeld } from "~/shell/held";
 import { useListKeys } from "~/shell/list-keys";
 import { useSelection } from "~/shell/selection";
-import { toast } from "~/shell/toasts";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { type Column, Table } from "~/ui/list";
@@ -20,10 +20,10 @@ import { SelectBox } from "~/ui/select-box";
 import { SelectionBar } from "~/ui/selection-bar";
 import { SkeletonRows } from "~/ui/skeleton";
 import { Time } from "~/ui/time";
-import { plural } from "~/words";
+import { plural, runsAgain } from "~/words";
 import css from "./dead-letters.module.css";
 import { filterOf, type LetterSearch } from "./filter";
-import { noteRetry, startedWords } from "./retries";
+import { NOTHING_RUNS, noteStarted } from "./retries";
 
 const keyOf = ({ jobId, itemId, step }: DeadLetter) => `${jobId} ${itemId} ${step}`;
 const placeOf = ({ jobId, itemId }: DeadLetter) => ({ jobId, id: itemId });
@@ -67,22 +67,27 @@ interface LetterTableProps {
   owner: string | undefined;
 }
 
+interface Asked extends Omit<LetterTableProps, "rows"> {
+  letters: DeadLetter[];
+}
+
 function LetterTable({ rows, group, owner }: LetterTableProps) {
   const { show, place } = useOpenItem();
   const selection = useSelection(rows.map(keyOf));
   const places = new Map(rows.map((row, index) => [row, index]));
   const selected = rows.filter((row) => selection.ids.has(keyOf(row)));
   const box = useRef<HTMLDivElement>(null);
-  const again = useMutation({
-    mutationFn: (letters: DeadLetter[]) => retryLetters(letters, { userId: owner }),
-    onSuccess: (done) => {
-      toast(startedWords(done));
-      if (done.items > 0 && group) noteRetry({ group, items: done.items, jobs: done.byJob });
-      selection.clear();
-      box.current?.querySelector<HTMLElement>("[role=region]")?.focus({ preventScroll: true }); // the button goes with its row
-      void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
+  const again = useHeld({
+    words: ({ letters }: Asked) => runsAgain(letters.length, "item"),
+    what: NOTHING_RUNS,
+    send: async ({ letters, ...asked }) => {
+      noteStarted(await retryLetters(letters, asked.owner), asked.group);
+      selection.drop(new Set(letters.map(keyOf)));
+      if (box.current?.contains(document.activeElement))
+        box.current.querySelector<HTMLElement>("[role=region]")?.focus({ preventScroll: true }); // the button goes with its row
     },
   });
+  const retry = (letters: DeadLetter[]) => again.mutate({ letters, group, owner });
   const keys = useListKeys({
     group: "Dead letters",
     count: rows.length,
@@ -97,7 +102,7 @@ function LetterTable({ rows, group, owner }: LetterTableProps) {
       title: "Retry",
       group: "Dead letters",
       keys: "r",
-      run: () => chosen.length > 0 && !again.isPending && again.mutate(chosen),
+      run: () => chosen.length > 0 && retry(chosen),
     },
   ]);
   const columns: Column<DeadLetter>[] = [
@@ -131,8 +136,8 @@ function LetterTable({ rows, group, owner }: LetterTableProps) {
           <Button
             look="plain"
             aria-label={`Retry item ${row.itemId} of job ${row.jobId}`}
-            busy={again.isPending && again.variables.includes(row)}
-            onClick={() => again.mutate([row])}
+            busy={again.isPending && again.variables.letters.includes(row)}
+            onClick={() => retry([row])}
           >
             Retry
           </Button>
@@ -142,7 +147,7 @@ function LetterTable({ rows, group, owner }: LetterTableProps) {
   ];
   return (
     <div ref={box} className={css.letters}>
-      <Failed of={again} what="Nothing runs again." />
+      <Failed of={again} what={NOTHING_RUNS} />
       <Table
         label="Dead letters"
         columns={columns}
@@ -157,7 +162,7 @@ function LetterTable({ rows, group, owner }: LetterTableProps) {
           <Button look="plain" shortcut="*" onClick={selection.toggleAll}>
             {selected.length < rows.length ? "Select all that are loaded" : "Select none"}
           </Button>
-          <Button look="primary" shortcut="r" busy={again.isPending} onClick={() => again.mutate(selected)}>
+          <Button look="primary" shortcut="r" busy={again.isPending} onClick={() => retry(selected)}>
             Retry selected
           </Button>
         </SelectionBar>

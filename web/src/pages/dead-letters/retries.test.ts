@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LetterGroup } from "~/api/dead-letters";
-import { groupKey, resultWords, startedWords, withRetried } from "./retries";
+import { groupKey, resultWords, startedWords, withoutMasks, withRetried } from "./retries";
 
 const group = (reason: string, count: number) =>
   ({ pipeline: "pages", step: "fetch", errorClass: "data", reason, count }) as LetterGroup;
@@ -16,6 +16,12 @@ describe("a retry of dead letters", () => {
     expect(startedWords({ ...started, items: 1, leftOut: 0, refused: [] }, "link")).toBe("1 link runs again.");
     expect(startedWords({ ...started, items: 3, leftOut: 2, refused: [{ jobId: "7", reason: "it is paused" }] })).toBe(
       "3 items run again. 2 are left out: they are done without the step that failed. 1 job cannot run again: it is paused.",
+    );
+  });
+
+  it("says the reason of its group without what differs", () => {
+    expect(withoutMasks("<url> answered # Not Found, asked by <name> for <b>")).toBe(
+      "… answered … Not Found, asked by … for <b>",
     );
   });
 

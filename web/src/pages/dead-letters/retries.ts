@@ -1,7 +1,13 @@
-import type { Schema } from "~/api/client";
+import { queryClient, type Schema } from "~/api/client";
 import type { LetterGroup } from "~/api/dead-letters";
 import { Store } from "~/shell/store";
-import { plural } from "~/words";
+import { toast } from "~/shell/toasts";
+import { plural, runsAgain } from "~/words";
+
+/** The reason of a group, with a mark where its failures differ: the API has `#`, `<url>`, `<id>` or `<name>` there. */
+export function withoutMasks(reason: string): string {
+  return reason.replaceAll(/<(?:url|name|id)>|#/g, "…");
+}
 
 /** A retry from here: the group, and the items that ran again. */
 export interface Retry {
@@ -9,6 +15,9 @@ export interface Retry {
   items: number;
   jobs: Schema<"JobItems">[];
 }
+
+/** What is said where a retry was not started. */
+export const NOTHING_RUNS = "Nothing runs again.";
 
 /** The last retry of each group, until it is dismissed or the app is left. */
 export const retries = new Store<ReadonlyMap<string, Retry>>(new Map());
@@ -18,6 +27,13 @@ export const groupKey = ({ pipeline, step, errorClass, reason }: LetterGroup) =>
 
 export function noteRetry(retry: Retry): void {
   retries.update((all) => new Map(all).set(groupKey(retry.group), retry));
+}
+
+/** Note what a retry of the group runs again, and say what it could not. */
+export function noteStarted(done: Schema<"ReprocessedLetters">, group: LetterGroup | undefined, noun?: string): void {
+  if (done.items > 0 && group) noteRetry({ group, items: done.items, jobs: done.byJob });
+  if (done.leftOut > 0 || done.refused.length > 0) toast(startedWords(done, noun));
+  void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
 }
 
 export function dropRetry(group: LetterGroup): void {
@@ -38,7 +54,7 @@ export function retriesOf(retried: ReadonlyMap<string, Retry>, isShown: (group: 
 
 /** "3 items run again. 1 is left out: it is done without this step." */
 export function startedWords({ items, leftOut, refused }: Schema<"ReprocessedLetters">, noun = "item"): string {
-  const parts = [`${plural(items, noun)} run${items === 1 ? "s" : ""} again.`];
+  const parts = [runsAgain(items, noun)];
   if (leftOut > 0) {
     const words = leftOut === 1 ? "1 is left out: it is" : `${plural(leftOut, "", "").trim()} are left out: they are`;
     parts.push(`${words} done without the step that failed.`);

@@ -1,37 +1,51 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { queryClient } from "~/api/client";
 import { type LetterFilter, retryMatching, retryPlanQuery } from "~/api/dead-letters";
-import { Said } from "~/shell/failed";
-import { toast } from "~/shell/toasts";
+import { Failed } from "~/shell/failed";
+import { useHeld } from "~/shell/held";
 import { Loaded } from "~/shell/trouble";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Skeleton } from "~/ui/skeleton";
-import { plural } from "~/words";
-import { startedWords } from "./retries";
+import { plural, runsAgain } from "~/words";
+import { NOTHING_RUNS, noteStarted } from "./retries";
 
 /** Run everything again that has failed for good, after it was counted. */
 export function RetryAll({ filter }: { filter: LetterFilter }) {
   const [asks, setAsks] = useState(false);
+  const again = useHeld({
+    words: ({ items }: Asked) => runsAgain(items, "item"),
+    what: NOTHING_RUNS,
+    send: async (asked) => noteStarted(await retryMatching(asked.filter), undefined),
+  });
+  const run = (items: number) => {
+    setAsks(false);
+    again.mutate({ filter, items });
+  };
   return (
     <>
-      <Button onClick={() => setAsks(true)}>Retry all</Button>
-      {asks && <RetryDialog filter={filter} onClose={() => setAsks(false)} />}
+      <Button busy={again.isPending} onClick={() => setAsks(true)}>
+        Retry all
+      </Button>
+      <Failed of={again} what={NOTHING_RUNS} />
+      {asks && <RetryDialog filter={filter} onRun={run} onClose={() => setAsks(false)} />}
     </>
   );
 }
 
-function RetryDialog({ filter, onClose }: { filter: LetterFilter; onClose: () => void }) {
+interface Asked {
+  filter: LetterFilter;
+  items: number;
+}
+
+interface RetryDialogProps {
+  filter: LetterFilter;
+  onRun: (items: number) => void;
+  onClose: () => void;
+}
+
+function RetryDialog({ filter, onRun, onClose }: RetryDialogProps) {
   const plan = useQuery(retryPlanQuery(filter));
-  const again = useMutation({
-    mutationFn: () => retryMatching(filter),
-    onSuccess: (done) => {
-      toast(startedWords(done));
-      void queryClient.invalidateQueries({ queryKey: ["dead-letters"] });
-      onClose();
-    },
-  });
   const items = plan.data?.items;
   return (
     <Dialog
@@ -40,7 +54,7 @@ function RetryDialog({ filter, onClose }: { filter: LetterFilter; onClose: () =>
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" busy={again.isPending} disabled={!items} onClick={() => again.mutate()}>
+          <Button look="primary" disabled={!items} onClick={() => items && onRun(items)}>
             {items ? `Retry ${plural(items, "item")}` : "Retry"}
           </Button>
         </>
@@ -50,16 +64,19 @@ function RetryDialog({ filter, onClose }: { filter: LetterFilter; onClose: () =>
         {({ jobs, items: count, leftOut, complete }) => (
           <>
             <p>
-              {plural(count, "item")} of {plural(jobs, "job")} run again, from the step that failed.
+              {plural(count, "item")} of {plural(jobs, "job")} {count === 1 ? "runs" : "run"} again, from the step that
+              failed.
             </p>
             {leftOut > 0 && (
-              <p className="muted">{plural(leftOut, "item")} are done without the step that failed, and stay so.</p>
+              <p className="muted">
+                {plural(leftOut, "item is", "items are")} done without the step that failed, and{" "}
+                {leftOut === 1 ? "stays" : "stay"} so.
+              </p>
             )}
             {!complete && <p className="muted">There are more: these are the newest. Repeat it afterwards.</p>}
           </>
         )}
       </Loaded>
-      <Said error={again.error} />
     </Dialog>
   );
 }

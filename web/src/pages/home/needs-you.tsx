@@ -9,7 +9,7 @@ import { useActivities } from "~/shell/tray";
 import { Button, buttonClass } from "~/ui/button";
 import { Notice } from "~/ui/notice";
 import { Section } from "~/ui/section";
-import { plural, sentence } from "~/words";
+import { plural, runsAgain, sentence } from "~/words";
 import { type Trouble, troubles } from "./group";
 import css from "./home.module.css";
 
@@ -43,7 +43,7 @@ export function NeedsYou({ page, parked, sheets }: NeedsYouProps) {
       <div className={css.needs}>
         {parked.map((queue) => (
           <Notice key={queue.queue} kind="warn" title={`${queue.pipeline}: ${queue.step} needs set-up`}>
-            {sentence(queue.parked ?? "")} {plural(queue.pending + queue.onHold, "task")} wait.
+            {sentence(queue.parked ?? "")} {plural(queue.pending + queue.onHold, "task waits", "tasks wait")}.
           </Notice>
         ))}
         {waiting.map((sheet) => (
@@ -82,7 +82,7 @@ function Waiting({ sheet }: { sheet: WaitingSheet }) {
       ]
     : [
         `${sheet.name} waits for you`,
-        `${plural(sheet.counters?.total ?? 0, "row")} are read. Say what their columns are, and start.`,
+        `${plural(sheet.counters?.total ?? 0, "row is", "rows are")} read. Say what their columns are, and start.`,
         "Map and start",
       ];
   return (
@@ -110,7 +110,7 @@ function FailedItems({ trouble, isCut, onRetried }: FailedItemsProps) {
   const { noun, title } = usePipeline(trouble.pipeline);
   const items = new Set(trouble.letters.map((letter) => `${letter.jobId} ${letter.itemId}`)).size;
   const again = useHeld({
-    words: () => `${plural(items, noun)} run${items === 1 ? "s" : ""} again.`,
+    words: () => runsAgain(items, noun),
     what: NOT_STARTED,
     send: () => retry(trouble.letters).then(onRetried),
   });

@@ -3,6 +3,7 @@ import { Bookmark, ListChecks } from "lucide-react";
 import { usePipeline } from "~/api/app";
 import type { Saved } from "~/api/home";
 import { countsOf, type Job } from "~/api/jobs";
+import { titleOf } from "~/bookmarks/marks";
 import { host } from "~/format";
 import { countWords } from "~/ui/bar";
 import { List } from "~/ui/list";
@@ -53,7 +54,7 @@ function JobThing({ job }: { job: Job }) {
     <Link to="/jobs/$jobId" params={{ jobId: job.id }} className={css.thing}>
       <ListChecks aria-hidden="true" />
       <span className={css.what}>
-        <span className="cut">{job.file ?? title}</span>
+        <span className="cut">{job.subject?.title ?? job.file ?? title}</span>
         <span className={`${css.side} cut`}>{total === 1 ? `1 ${noun}` : countWords(countsOf(job))}</span>
       </span>
       <Pill status={job.state} />
@@ -69,7 +70,7 @@ function SavedThing({ saved }: { saved: Saved }) {
     <Link to="/bookmarks/$id" params={{ id: saved.id }} className={css.thing}>
       {saved.files.favicon ? <img src={saved.files.favicon.url} alt="" /> : <Bookmark aria-hidden="true" />}
       <span className={css.what}>
-        <span className="cut">{saved.title ?? saved.url}</span>
+        <span className="cut">{titleOf(saved)}</span>
         <span className={`${css.side} cut`}>{host(saved.url)}</span>
       </span>
       <Pill status={saved.status} />

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Saved } from "~/api/home";
 import type { Job } from "~/api/jobs";
-import { Marks } from "~/bookmarks/marks";
+import { Marks, titleOf } from "~/bookmarks/marks";
 import { Picture } from "~/bookmarks/picture";
 import { host } from "~/format";
 import { Pill } from "~/ui/pill";
@@ -32,7 +32,7 @@ function SavedCard({ saved }: { saved: Saved }) {
     <Link to="/bookmarks/$id" params={{ id: saved.id }} className={css.card}>
       <Picture bookmark={saved} />
       <span className={css.text}>
-        <span className={css.title}>{saved.title ?? host(saved.url)}</span>
+        <span className={css.title}>{titleOf(saved)}</span>
         <span className={css.meta}>
           <span className="cut">{host(saved.url)}</span>
           <Marks bookmark={saved} />

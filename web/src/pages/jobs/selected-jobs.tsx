@@ -9,7 +9,7 @@ import { failedToast, toast } from "~/shell/toasts";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { SelectionBar } from "~/ui/selection-bar";
-import { plural } from "~/words";
+import { plural, runsAgain } from "~/words";
 import { type Act, legal, onEach } from "./bulk";
 
 type Steer = Exclude<Act, "retry">;
@@ -50,7 +50,7 @@ export function SelectedJobs({ jobs, onDone }: { jobs: Job[]; onDone: () => void
     },
   });
   const retry = useHeld({
-    words: (chosen: Job[]) => `${plural(failures(chosen), "item")} of ${plural(chosen.length, "job")} run again.`,
+    words: (chosen: Job[]) => runsAgain(failures(chosen), "item", ` of ${plural(chosen.length, "job")}`),
     what: NOT_ALL,
     send: async (chosen) => {
       await retryFailed(chosen).finally(() => queryClient.invalidateQueries());
@@ -121,7 +121,7 @@ function CancelDialog({ jobs, onClose, onCancel }: { jobs: Job[]; onClose: () =>
         </>
       }
     >
-      <p>{plural(items, "item")} that have not ended will be skipped. What is done stays.</p>
+      <p>{plural(items, "item that has", "items that have")} not ended will be skipped. What is done stays.</p>
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Schema } from "~/api/client";
-import { duration } from "~/format";
+import { WHOLE } from "~/api/items";
+import { took } from "~/format";
 import { type Column, Table } from "~/ui/list";
 import { Pill } from "~/ui/pill";
 import { Time } from "~/ui/time";
@@ -17,7 +18,7 @@ const COLUMNS: Column<Attempt>[] = [
     isClear: true,
     cell: (row) => (
       <Link to="/jobs/$jobId/items/$n" params={{ jobId: row.jobId, n: row.itemId }} className="nowrap">
-        {row.itemId} of job {row.jobId}
+        {row.itemId === WHOLE ? "all" : row.itemId} of job {row.jobId}
       </Link>
     ),
   },
@@ -27,9 +28,7 @@ const COLUMNS: Column<Attempt>[] = [
     key: "took",
     title: "Took",
     number: true,
-    cell: (row) => (
-      <span className="nowrap">{duration((Date.parse(row.endedAt) - Date.parse(row.startedAt)) / 1000)}</span>
-    ),
+    cell: (row) => <span className="nowrap">{took(row.startedAt, row.endedAt)}</span>,
   },
   { key: "owner", title: "Owner", cell: (row) => row.owner },
   { key: "worker", title: "Worker", cell: (row) => <span className="nowrap">{row.worker}</span> },

@@ -201,7 +201,7 @@ function Numbers({ overview, isAdmin }: { overview: Overview; isAdmin: boolean }
       </Link>
       {isAdmin ? (
         <Link to="/ops/workers" className={css.number}>
-          <Value word={`of ${plural(total, "worker")} run`}>{exact(alive)}</Value>
+          <Value word={`of ${plural(total, "worker runs", "workers run")}`}>{exact(alive)}</Value>
         </Link>
       ) : (
         <div className={css.number}>

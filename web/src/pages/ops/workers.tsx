@@ -59,7 +59,7 @@ function Workers({ workers }: { workers: Worker[] }) {
               <Side>
                 {worker.isRunning ? (
                   <>
-                    Up since <Time value={worker.upSince} />. {whyLess(worker.machine)}
+                    Started <Time value={worker.upSince} />. {whyLess(worker.machine)}
                   </>
                 ) : (
                   <>

@@ -100,7 +100,7 @@ function Pending() {
             <PendingTable rows={rows} />
           ) : query.hasNextPage ? null : (
             <Empty
-              title="Nothing matches"
+              title={Object.keys(search).length > 0 ? "Nothing matches" : "Nothing waits or runs"}
               actions={
                 Object.keys(search).length > 0 && (
                   <Button onClick={() => void navigate({ search: {} })}>Drop the filter</Button>

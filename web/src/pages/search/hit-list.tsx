@@ -40,7 +40,7 @@ function OneHit({ hit }: { hit: Hit }) {
       <p className={css.side}>
         <span className={css.kind}>{kindWord(hit.kind)}</span>
         {hit.second !== null && <span>at {secondWord(hit.second)}</span>}
-        {hit.url && <span>{host(hit.url)}</span>}
+        {hit.url && !hit.url.startsWith("/") && <span>{host(hit.url)}</span>}
         <Time value={hit.writtenAt} />
         {hit.tags.slice(0, 5).map((tag) => (
           <span key={tag} className={css.tag}>

@@ -1,4 +1,4 @@
-/** The detail of an audit entry: "1 → 3, note: late" for {"from": 1, "to": 3, "note": "late"}. */
+/** The detail of an audit entry, or another object of names and values: "1 → 3, note: late" for {"from": 1, "to": 3, "note": "late"}. */
 export function detailWords(detail: unknown): string {
   if (detail === null || detail === undefined) return "";
   if (typeof detail !== "object" || Array.isArray(detail)) return said(detail);
@@ -14,6 +14,7 @@ export function detailWords(detail: unknown): string {
 
 function said(value: unknown): string {
   if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value) && value.every((each) => typeof each !== "object")) return value.join(", ");
   return JSON.stringify(value);
 }
