@@ -47,8 +47,8 @@ class Dispatcher(Worker):
         self._beat_s = min(1.0, self.settings.lease_floor_s / 8)
         self._silent_s = self.settings.lease_floor_s
         self._members = FleetMembers(max(3 * self._beat_s, self._silent_s / 2))
-        self._fleet = FleetStatus(self._offers, self._members)
         self._expiring: dict[int, Lease] = {}  # leases that were told to expire, and are still there
+        self._fleet = FleetStatus(self._offers, self._members)
 
     def _steps(self) -> list[Step[Any, Any]]:
         return [step for step in super()._steps() if why_not_offered(step) is None]
@@ -57,6 +57,7 @@ class Dispatcher(Worker):
         super()._assemble(versions)
         self._offers.name = f"{self.worker_id}-{secrets.token_hex(4)}"
         self._claimer.claim_with(fleet_leases.claim_apart)
+        self._status.more["fleet"] = self._fleet.describe
         self._adoption = Adoption(
             self._pool,
             self.worker_id,
@@ -73,7 +74,6 @@ class Dispatcher(Worker):
     async def _work(self) -> None:
         labels = [executor.step.label for executor in self._executors.values()]
         await self._port.open(self._offers.name, labels, self._read_input)
-        self._status.more["fleet"] = self._fleet.describe
         log.info("dispatcher_started", dispatcher=self._offers.name, steps=labels)
         try:
             await super()._work()
