@@ -91,6 +91,7 @@ async def test_every_metric_has_samples(service: Service) -> None:
             f"{_INSERT} select 1, 1, id, 1, 'THROTTLED', 1, 1, 1, now(), now(), 'throttled' from forebay.step"
         )
         await happen_in_packages(service)
+        await dispatch(service)
         samples = await scraped(service)
     suffix = {"histogram": "_bucket", "counter": "", "gauge": ""}
     declared = [metric for package in load_package_metrics().values() for metric in package.metrics]
@@ -110,6 +111,16 @@ async def happen_in_packages(service: Service) -> None:
     await service.admin.execute(
         "update forebay.worker set stats = jsonb_set(stats, '{shared,attachments}', $1::text::jsonb)",
         json.dumps({"lark": told}),
+    )
+
+
+async def dispatch(service: Service) -> None:
+    """What a dispatcher tells, which needs a broker: tests/fleet/test_metrics.py."""
+    step = {"slots": 4, "offered": 3, "taken": 1}
+    told = {"broker_up": True, "runners": 2, "lost_offers": 0, "steps": {"pages.fetch": step}}
+    await service.admin.execute(
+        "update forebay.worker set stats = jsonb_set(stats, '{fleet}', $1::text::jsonb) where name = 'other'",
+        json.dumps(told),
     )
 
 

@@ -57,11 +57,12 @@ def cells(request: pytest.FixtureRequest, dsn: str, second_dsn: str) -> list[Cel
     """Two cells in one server of each broker."""
     if request.param == "jetstream":
         nats: NatsCluster = request.getfixturevalue("nats_server")
-        made = [(JetStreamDispatcher, JetStreamRunner, f"{nats.url}/cell-{name}") for name in "ab"]
+        urls = [f"{nats.url}/cell-{name}" for name in "ab"]
+        fleets = [Fleet(partial(JetStreamDispatcher, url), partial(JetStreamRunner, url)) for url in urls]
     else:
         redis: RedisServer = request.getfixturevalue("redis_server")
-        made = [(BullMQDispatcher, BullMQRunner, f"{redis.url}?prefix=cell-{name}") for name in "ab"]
-    fleets = [Fleet(partial(dispatcher, url), partial(runner, url)) for dispatcher, runner, url in made]
+        urls = [f"{redis.url}?prefix=cell-{name}" for name in "ab"]
+        fleets = [Fleet(partial(BullMQDispatcher, url), partial(BullMQRunner, url)) for url in urls]
     return [Cell(*each) for each in zip([dsn, second_dsn], fleets, strict=True)]
 
 

@@ -32,12 +32,14 @@ def tasks_of(step: str, *, batch: int | None = None) -> Pipeline[dict[str, Any]]
     if batch is None:
 
         @pipeline.step(name=step)
-        async def run(ctx: Context, value: dict[str, Any]) -> int: ...
+        async def run(ctx: Context, value: dict[str, Any]) -> int:
+            raise NotImplementedError
 
     else:
 
         @pipeline.batch_step(name=step, size=batch)
-        async def run_all(ctx: Context, values: Sequence[dict[str, Any]]) -> list[int]: ...
+        async def run_all(ctx: Context, values: Sequence[dict[str, Any]]) -> list[int]:
+            raise NotImplementedError
 
     return pipeline
 

@@ -34,10 +34,12 @@ def pipeline_of_two() -> Pipeline[dict[str, Any]]:
     pipeline: Pipeline[dict[str, Any]] = Pipeline("p", dict)
 
     @pipeline.step()
-    async def first(ctx: Context, value: dict[str, Any]) -> int: ...
+    async def first(ctx: Context, value: dict[str, Any]) -> int:
+        raise NotImplementedError
 
     @pipeline.step(after=first)
-    async def second(ctx: Context, value: dict[str, Any], found: int) -> int: ...
+    async def second(ctx: Context, value: dict[str, Any], found: int) -> int:
+        raise NotImplementedError
 
     return pipeline
 

@@ -81,7 +81,8 @@ def test_the_runner_of_the_compose_files_has_the_broker_alone() -> None:
 
 
 def networks(service: dict[str, Any]) -> list[str]:
-    return service.get("networks", ["default"])
+    found: list[str] = service.get("networks", ["default"])
+    return found
 
 
 @pytest.mark.parametrize("missing", ["POSTGRES_PASSWORD", "NATS_PASSWORD"])
