@@ -27,7 +27,7 @@ class BusyLanes:
         request_poll: Callable[[], None],
         monotonic: Callable[[], float] = time.monotonic,
         *,
-        on_unmarked: Callable[[int, int], None] = lambda *_: None,
+        on_unmarked: Callable[[int, int], None] = lambda _step, _lane: None,
     ) -> None:
         """`on_unmarked`: the mark of a step and lane has been removed."""
         self._pool, self._clock, self._request_poll, self._monotonic = pool, clock, request_poll, monotonic
