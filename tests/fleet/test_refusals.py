@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -210,10 +210,16 @@ def test_messages_of_the_wire() -> None:
 async def test_a_registration_that_a_failover_has_lost(pipeline: Pipeline[Any], conn: asyncpg.Connection[Any]) -> None:
     version = await registry.register(conn, pipeline.definition(), None)
     steps = list(version.steps.values())
-    number = await registry.register_worker(conn, "this:1", None, versions=[version.id], steps=steps, schedules=None)
-    kept = Registration(number, "this:1", {"notes": version}, steps, None, datetime.now(UTC))
+    at = datetime.now(UTC)
+    number = await registry.register_worker(conn, "this:1", at, versions=[version.id], steps=steps, schedules=None)
+    kept = Registration(number, "this:1", {"notes": version}, steps, None, at)
     await register_again(conn, kept, [pipeline], None)
-    lost = replace(kept, name="other:2")
+    await conn.execute("delete from forebay.worker")
+    for _ in range(2):  # it is made again, and is its own after the next failover, too
+        await register_again(conn, kept, [pipeline], None)
+    assert await conn.fetchval("select started_at from forebay.worker where id = $1", number) == at
     lost_it = f"a failover has lost the registration of worker {number}, "
-    with pytest.raises(SchemaError, match=lost_it + "and its number means something else now; start it again"):
-        await register_again(conn, lost, [pipeline], None)
+    # Containers with a fixed host name and pid 1 have the same name.
+    for lost in (replace(kept, name="other:2"), replace(kept, at=at + timedelta(seconds=1))):
+        with pytest.raises(SchemaError, match=lost_it + "and its number means something else now; start it again"):
+            await register_again(conn, lost, [pipeline], None)

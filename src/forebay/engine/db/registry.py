@@ -92,13 +92,14 @@ async def restore_worker(
     name: str,
     now: datetime | None,
     *,
+    started_at: datetime,
     versions: Sequence[int],
     steps: Sequence[int],
     schedules: Sequence[str] | None,
 ) -> bool:
     """Make the row of a worker again if it is lost; return whether it is the row of this worker."""
     declared = None if schedules is None else list(schedules)
-    args = (worker_id, name, now, list(versions), list(steps), declared)
+    args = (worker_id, name, now, list(versions), list(steps), declared, started_at)
     return bool(await fetch_value(conn, load("restore_worker"), *args))
 
 

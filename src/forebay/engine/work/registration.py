@@ -38,7 +38,7 @@ class Registration:
     versions: dict[str, RegisteredVersion]
     steps: list[int]
     schedules: list[str] | None
-    at: datetime  # by the database's clock
+    at: datetime  # when it started, by the database's clock
 
 
 async def check_schema(conn: Connection, pipelines: Sequence[Pipeline[Any]]) -> None:
@@ -95,8 +95,8 @@ async def _register(
         versions = await _register_versions(conn, pipelines, now)
         step_ids = [versions[step.pipeline.name].steps[step.name] for step in steps]
         ids = [version.id for version in versions.values()]
-        worker_id = await registry.register_worker(conn, name, now, versions=ids, steps=step_ids, schedules=declared)
-    at = now or await changes.clock(conn)
+        at = now or await changes.clock(conn)
+        worker_id = await registry.register_worker(conn, name, at, versions=ids, steps=step_ids, schedules=declared)
     return Registration(worker_id, name, versions, step_ids, declared, at)
 
 
@@ -120,7 +120,14 @@ async def register_again(
         same = {name: (v.id, v.steps) for name, v in versions.items()}
         is_kept = same == {name: (v.id, v.steps) for name, v in before.versions.items()} and (
             await registry.restore_worker(
-                conn, before.worker_id, before.name, now, versions=ids, steps=before.steps, schedules=before.schedules
+                conn,
+                before.worker_id,
+                before.name,
+                now,
+                started_at=before.at,
+                versions=ids,
+                steps=before.steps,
+                schedules=before.schedules,
             )
         )
         if not is_kept:
