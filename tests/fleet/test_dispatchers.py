@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import nats
 import pytest
 
-from forebay import Context, Pipeline, Retry, Worker
+from forebay import Context, Limit, Pipeline, Retry, Worker
 from forebay.engine.db import control, tasks
 from forebay.engine.submit.results import wait
 from forebay.fleet import brokers, wire
@@ -409,3 +409,35 @@ async def test_a_cluster_that_is_too_small_for_three_replicas(tmp_path: Path) ->
 
 async def _no_input(_: InputRequest) -> None:
     return None
+
+
+async def test_limits_count_the_tasks_of_a_dead_dispatcher(
+    dsn: str, conn: Conn, jetstream: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its slots of a limit would expire, although its tasks run on."""
+    for module in ("limiters", "limit_leases"):
+        monkeypatch.setattr(f"forebay.engine.limits.{module}.SLOT_LEASE", 4.0)
+    limits = [Limit("all", concurrency=1), Limit("each", concurrency=1, key=lambda value: str(value["n"]))]
+    gate = Gate(concurrency=(4, 4), limits=limits)
+    floor = {"lease_floor_s": 4.0}
+    dying, runner = jetstream.dispatcher(dsn, gate.pipeline, **floor), jetstream.runner(gate.pipeline, **floor)
+    async with _killed(dying) as dies, running(runner):
+        first = await gate.pipeline.submit(conn, {"n": 1})
+        await gate.begun()
+        await until(conn, "count(*) = 1 from forebay.worker where stats ? 'dispatcher'")
+        survivor = jetstream.dispatcher(dsn, gate.pipeline, **floor)
+        async with running(survivor):
+            dies.cancel()
+            await asyncio.wait({dies})
+            ends = await conn.fetchval("select max(expires_at) from forebay.slot_lease")
+            await until(conn, f"count(*) = 1 from forebay.lease where worker_id = {survivor.worker_id}")
+            second = await gate.pipeline.submit(conn, {"n": 2})
+            await until(conn, f"clock_timestamp() > '{ends}'::timestamptz + interval '0.5 s'")
+            await survivor.poll()
+            held = await conn.fetch("select worker_id, name, slots from forebay.slot_lease where key in ('', '1')")
+            assert {tuple(row) for row in held} == {(survivor.worker_id, name, 1) for name in ("all", "each")}
+            assert gate.runs == [1]
+            gate.go.set()
+            for job in (first, second):
+                assert (await wait(dsn, job.job_id, timeout=60)).done == 1
+    assert gate.runs == [1, 2]

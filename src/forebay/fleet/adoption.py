@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forebay.engine.db import leases as fleet_leases
+from forebay.engine.db import tasks
+from forebay.engine.db.limits import adopt_slots
+from forebay.engine.limits.client import Permits
+from forebay.engine.work.arguments import input_parser
 from forebay.engine.work.attempt import Attempt, begin_wait, end_wait, report_error, report_outcome
 from forebay.fleet.credits import worker_of
 from forebay.fleet.outcomes import Released, decode_outcome
@@ -26,9 +30,11 @@ if TYPE_CHECKING:
     from forebay.engine.clock import Clock
     from forebay.engine.db.tasks import Lease
     from forebay.engine.declare.pipeline import Pipeline
+    from forebay.engine.limits.client import LimitClient
     from forebay.engine.work.executor import StepExecutor
     from forebay.engine.work.leases import LeaseBook
     from forebay.engine.work.step_names import StepNames
+    from forebay.engine.work.task_infos import TaskInfos
     from forebay.fleet.port import DispatcherPort, HeldOffer, Report, TaskEnd
 
 log = get_logger("dispatcher")
@@ -43,6 +49,7 @@ class AdoptedLease:
     lease: Lease
     offer: str
     runner: str  # that has the offer
+    permits: Permits  # of the offer; with one of its leases
     seen: float = field(default_factory=time.monotonic)  # when the runner last said so
 
 
@@ -58,7 +65,9 @@ class Adoption:
         *,
         executors: Mapping[int, StepExecutor],
         leases: LeaseBook,
+        limits: LimitClient,
         names: StepNames,
+        infos: TaskInfos,
         pipelines: Sequence[Pipeline[Any]],
         report: Callable[[Attempt], None],
         drop: Callable[[str, str], None],
@@ -70,7 +79,9 @@ class Adoption:
         self._pool, self._worker_id, self._clock, self._port = pool, worker_id, clock, port
         self._executors = executors
         self._leases = leases
+        self._limits = limits
         self._names = names
+        self._infos = infos
         self._pipelines = {pipeline.name: pipeline for pipeline in pipelines}
         self._report = report
         self._tell_to_drop = drop
@@ -128,8 +139,11 @@ class Adoption:
             now=self._clock.stamp(),
         )
         await self._names.learn(found)
+        await self._infos.learn(found)
+        permits = await self._enter_limits(found, offers)
         for lease in found:
-            self._adopted[lease.token] = AdoptedLease(lease, offers[lease.token].id, runner)
+            offer = offers[lease.token]
+            self._adopted[lease.token] = AdoptedLease(lease, offer.id, runner, permits.pop(offer.id, Permits()))
             self._leases.add(lease)
         if found:
             log.info("leases_adopted", count=len(found))
@@ -137,6 +151,34 @@ class Adoption:
             await self._port.adopt(name)
             self._read.add(name)
             log.warning("dispatcher_adopted", dispatcher=name)
+
+    async def _enter_limits(self, leases: Sequence[Lease], offers: Mapping[int, HeldOffer]) -> dict[str, Permits]:
+        """Count calls that run already in the limits of their steps, by offer."""
+        permits: dict[str, Permits] = {}
+        try:
+            for lease in {offers[lease.token].id: lease for lease in leases}.values():
+                step = self._executors[lease.step_id].step
+                if any(limit.concurrency is not None for limit in step.limits):
+                    text, _ = await tasks.read_task(self._pool, lease.job_id, lease.first_n)
+                    value = input_parser(step)(text)
+                    permits[offers[lease.token].id] = self._limits.take_over(step.limits, value, lease.task)
+            if permits:
+                dead = {worker_of(offers[lease.token].dispatcher) for lease in leases}
+                await adopt_slots(self._pool, self._worker_id, [worker for worker in dead if worker is not None])
+        except BaseException:
+            for entered in permits.values():
+                self._limits.release(entered)
+            raise
+        if permits:
+            await self._limits.renew()
+        return permits
+
+    def _forget(self, token: int) -> Lease | None:
+        adopted = self._adopted.pop(token, None)
+        if adopted is None:
+            return None
+        self._limits.release(adopted.permits)
+        return adopted.lease
 
     async def _drop_gone(self, runner: str, offers: Mapping[int, HeldOffer], missing: set[int]) -> None:
         """Tell a runner to drop the offers of which no lease exists any more."""
@@ -151,9 +193,9 @@ class Adoption:
     async def settle(self, report: Report) -> None:
         """Settle a report for another dispatcher. What it is about is read from the database, not from the runner."""
         async with self._lock:
-            popped = {end.token: self._adopted.pop(end.token, None) for end in report.ends}
-        leases = {token: adopted.lease for token, adopted in popped.items() if adopted is not None}
-        if missing := popped.keys() - leases.keys():
+            forgotten = {end.token: self._forget(end.token) for end in report.ends}
+        leases = {token: lease for token, lease in forgotten.items() if lease is not None}
+        if missing := forgotten.keys() - leases.keys():
             found = await fleet_leases.read_leases(self._pool, self._worker_id, list(missing))
             read = [lease for lease in found if lease.step_id in self._executors]
             await self._names.learn(read)
@@ -189,7 +231,7 @@ class Adoption:
         offers = {(adopted.runner, adopted.offer) for adopted in here if adopted.lease.token in meant}
         for adopted in here:
             if (adopted.runner, adopted.offer) in offers:
-                del self._adopted[adopted.lease.token]
+                self._forget(adopted.lease.token)
                 self._end(adopted.lease, why if adopted.lease.token in meant else "")
         for runner, offer in offers:
             self._tell_to_drop(runner, offer)
@@ -213,7 +255,7 @@ class Adoption:
         before = time.monotonic() - self._lost_s
         silent = [adopted.lease for adopted in self._adopted.values() if adopted.seen < before]
         for lease in silent:
-            del self._adopted[lease.token]
+            self._forget(lease.token)
         return silent
 
     async def release(self, names: Collection[str]) -> None:

@@ -15,6 +15,7 @@ from forebay.engine.db import tasks
 from forebay.engine.loops import every
 from forebay.engine.work.slices import wait_for_first
 from forebay.engine.work.step_names import StepNames
+from forebay.engine.work.task_infos import TaskInfos
 from forebay.engine.work.worker import Worker
 from forebay.errors import DatabaseUnavailable, NotFoundError, one_line
 from forebay.fleet.adoption import Adoption
@@ -64,6 +65,7 @@ class Dispatcher(Worker):
         self._members.steps = frozenset(executor.step.label for executor in self._executors.values())
         self._status.more |= {"dispatcher": lambda: name, "fleet": self._fleet.describe}  # so that others know it
         self._claimer.claim_with(fleet_leases.claim_apart)
+        steps = {step_id: executor.step for step_id, executor in self._executors.items()}
         self._adoption = Adoption(
             self._pool,
             self.worker_id,
@@ -71,6 +73,8 @@ class Dispatcher(Worker):
             self._port,
             executors=self._executors,
             leases=self._leases,
+            limits=self._limits,
+            infos=TaskInfos(self._pool, steps, 2 * self.settings.command_timeout_s),
             names=StepNames(self._pool, [v.id for v in versions.values()], 2 * self.settings.command_timeout_s),
             pipelines=self._pipelines,
             report=self._reports.add,

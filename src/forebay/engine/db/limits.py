@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.db.calls import fetch
+from forebay.db.calls import execute, fetch
+from forebay.engine.db.sql import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,3 +103,8 @@ async def lease_slots(
         now,
     )
     return [SlotGrant(row["granted"], row["fair"], row["turn_s"], row["back_in"], row["step_s"]) for row in rows]
+
+
+async def adopt_slots(pool: Pool, worker_id: int, others: Sequence[int]) -> None:
+    """Take the slots over that workers have left, so that nobody else gets them while their tasks run on."""
+    await execute(pool, load("adopt_slots"), worker_id, list(others))

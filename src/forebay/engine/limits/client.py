@@ -206,6 +206,18 @@ class LimitClient:
         self._starts += 1
         return permits
 
+    def take_over(self, limits: Sequence[Limit], value: Any, task: TaskInfo | None) -> Permits:
+        """Count an attempt that runs already, because another worker has started it. The next renewal asks for its
+        slots; until they are there, no other attempt starts here."""
+        permits = Permits()
+        for limit in limits:
+            if limit.concurrency is not None:
+                key = "" if limit.key is None else _limit_key(limit, value, task)
+                limiter = self._leases.slot_limiter(limit, limit.concurrency, key)
+                limiter.take_slot()
+                permits.slots.append((limiter, self.now()))
+        return permits
+
     def _check_line(self, name: str, key: str) -> None:
         """Raises: LimitReached if tasks wait for this key."""
         if self._has_line(name, key):
