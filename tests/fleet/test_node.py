@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ async def test_a_runner_for_node_runs_a_step(
 
 
 @pytest.fixture
-def hostile_runner(node_examples: Path) -> str:
+def hostile_runner(node_examples: Path) -> Iterator[str]:
     """The runner with a step that also hangs, and that also ends its process."""
     program = (node_examples / "runner.mjs").read_text()
     begin = "async function run(input, signal) {\n"
@@ -122,8 +122,10 @@ def hostile_runner(node_examples: Path) -> str:
     more = (
         '  if (input === "hang") await new Promise(() => {});\n  if (input === "die") process.kill(process.pid, 9);\n'
     )
-    (node_examples / "hostile.mjs").write_text(program.replace(begin, begin + more))
-    return "hostile.mjs"
+    ours = node_examples / f"hostile-{os.getpid()}.mjs"
+    ours.write_text(program.replace(begin, begin + more))
+    yield ours.name
+    ours.unlink()
 
 
 async def test_a_runner_for_node_ends_calls_at_their_timeout(

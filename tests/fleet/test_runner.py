@@ -43,6 +43,10 @@ class _Around:
         return getattr(self._port, name)
 
 
+def _fleet(dispatcher_port: Any, runner_port: Any) -> Fleet:
+    return Fleet(dispatcher_port, runner_port)
+
+
 class _Doubling(_Around):
     """Gives each offer out twice at once."""
 
@@ -64,7 +68,7 @@ async def test_an_offer_that_comes_twice_at_once_runs_once(dsn: str, conn: Conn,
         batched.extend(value["n"] for value, _ in values)
         return [None] * len(values)
 
-    doubling = Fleet(fleet.dispatcher_port, lambda: _Doubling(fleet.runner_port()))
+    doubling = _fleet(fleet.dispatcher_port, lambda: _Doubling(fleet.runner_port()))
     async with doubling.working(dsn, pipeline):
         job = await pipeline.submit_many(conn, [{"n": n} for n in range(20)])
         assert (await wait(dsn, job.job_id, timeout=60)).done == 20
@@ -97,7 +101,7 @@ async def test_reports_that_have_waited_fit_into_messages_that_dispatchers_read(
         runs.append(value["n"])
         return "x" * 300_000
 
-    slow = Fleet(fleet.dispatcher_port, lambda: _Delaying(fleet.runner_port(), reached))
+    slow = _fleet(fleet.dispatcher_port, lambda: _Delaying(fleet.runner_port(), reached))
     async with slow.working(dsn, pipeline):
         job = await pipeline.submit_many(conn, [{"n": n} for n in range(8)])
         async with asyncio.timeout(60):
@@ -124,7 +128,7 @@ async def test_an_offer_that_the_broker_never_takes_fails_with_its_reason(
     @pipeline.step(retry=Retry(attempts=1))
     async def step(ctx: Context, value: Input) -> None: ...
 
-    refusing = Fleet(lambda: _Refusing(jetstream.dispatcher_port()), jetstream.runner_port)
+    refusing = _fleet(lambda: _Refusing(jetstream.dispatcher_port()), jetstream.runner_port)
     async with refusing.working(dsn, pipeline):
         job = await pipeline.submit(conn, {})
         assert (await wait(dsn, job.job_id, timeout=60)).error == 1

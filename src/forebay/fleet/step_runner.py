@@ -230,6 +230,8 @@ class StepRunner:
             new.append(offer)
             self._held[offer.id] = HeldWork(offer, executor.step_id)
             self._tasks.update((task.token, (offer, task)) for task in offer.tasks)
+        if not new:
+            return
         # First, so that a dispatcher knows who had the task if it kills this process.
         await self._send_beats([self._held_offer(offer, ()) for offer in new])
         for offer in new:
