@@ -10,9 +10,10 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -25,6 +26,8 @@ pytestmark = needs_ffmpeg
 
 SIZE, LARGE = 8 << 20, 256 << 20
 BUFFERED = 384 << 10  # at most, between the server and the partial file
+AHEAD = 2 << 20  # so far a server may be ahead of the partial file
+T = TypeVar("T")
 ROOT = Path(__file__).parents[3]
 
 
@@ -65,19 +68,11 @@ async def test_a_killed_download_is_continued(
     async with media_bed(dsn, tmp_path) as bed:
         share_id = await bed.add(url)
     while left:
-        child = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.pipelines.media._worker", dsn, str(tmp_path), cwd=ROOT
-        )
-        await reached.wait()
-        while _partial_size(tmp_path) < left[0] - BUFFERED:  # noqa: ASYNC110 - another process writes it
-            await asyncio.sleep(0.01)
-        child.kill()
-        await child.wait()
+        async with _killed(dsn, tmp_path) as child:
+            await _unless_it_ends(child, reached.wait())
+            await _until_size(child, tmp_path, left[0] - BUFFERED)
         left.pop(0)
         reached.clear()
-        async with media_bed(dsn, tmp_path) as bed:  # the leases of the killed worker have expired by then
-            await bed.conn.execute("update forebay.lease set expires_at = now() - interval '1 hour'")
-            await bed.bed.worker.sweep()
     async with media_bed(dsn, tmp_path, packages=[MediaSettings()]) as bed:
         await bed.bed.finish()
         share = await bed.row(share_id)
@@ -90,6 +85,96 @@ async def test_a_killed_download_is_continued(
     again = [kill - start for kill, start in zip(kills, starts[1:], strict=True)]
     assert max(again) < SIZE // 20 + BUFFERED, starts
     assert size < LARGE or sum(again) < size / 20, starts
+
+
+@pytest.mark.parametrize(
+    ("size", "kills"),
+    [pytest.param(3 * SIZE, 2, id="twice"), pytest.param(LARGE, 20, id="twenty times", marks=pytest.mark.soak)],
+)
+async def test_a_download_is_killed_at_any_moment_while_bytes_flow(
+    dsn: str, tmp_path: Path, origin: MediaServer, samples: Samples, size: int, kills: int
+) -> None:
+    """What the killed worker has written is there, and is not fetched again."""
+    film, left, seed = padded(samples.clip, size), kills, random.randrange(1 << 32)
+    chosen, part = random.Random(seed), (size - 2 * AHEAD) // kills
+
+    async def answer(request: Request) -> None:
+        async def pause(done: int) -> None:
+            # Not so far ahead of what is written that all of it could come before the kill; but nothing stands still.
+            while request.number > 1 and left and _partial_size(tmp_path) < request.start + done - AHEAD:  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
+
+        await ranged(film, pause=pause)(request)
+
+    async with media_bed(dsn, tmp_path) as bed:
+        share_id = await bed.add(origin.put("/film.mp4", answer))
+    kept: list[int] = []
+    for each in range(kills):
+        place = chosen.randrange(each * part, (each + 1) * part - 2 * AHEAD)  # more may come until it is killed
+        async with _killed(dsn, tmp_path) as child:
+            await _until_size(child, tmp_path, max(place, kept[-1] + 1 if kept else 1))
+        kept.append(_partial_size(tmp_path))
+        left -= 1
+    async with media_bed(dsn, tmp_path) as bed:
+        await bed.bed.finish()
+        assert await bed.content(await bed.row(share_id)) == film
+        assert await bed.conn.fetchval("select count(*) from forebay.file where media_type = 'video/mp4'") == 1
+    assert [request.start for request in origin.heads[1:]] == [0, *kept], f"seed {seed}"
+
+
+@pytest.mark.parametrize("stage", ["inspecting", "storing", "stored"])
+async def test_a_worker_is_killed_after_the_last_byte(
+    dsn: str, tmp_path: Path, origin: MediaServer, samples: Samples, stage: str
+) -> None:
+    film = padded(samples.clip, SIZE)
+    async with media_bed(dsn, tmp_path) as bed:
+        share_id = await bed.add(origin.put("/film.mp4", ranged(film)))
+    async with _killed(dsn, tmp_path, stage) as child:
+        assert child.stdout is not None
+        assert await _unless_it_ends(child, child.stdout.readline()) == b"reached\n"
+    async with media_bed(dsn, tmp_path) as bed:
+        await bed.bed.finish()
+        assert await bed.content(await bed.row(share_id)) == film
+        assert await bed.conn.fetchval("select count(*) from forebay.file where media_type = 'video/mp4'") == 1
+    # The partial file is whole; only one that is in the store already, without a row, is fetched again.
+    assert len(origin.heads) - 1 == (2 if stage == "stored" else 1)  # without the probe
+
+
+@asynccontextmanager
+async def _killed(dsn: str, folder: Path, *stage: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A worker that is killed at the end of the block; its leases expire."""
+    command = (sys.executable, "-m", "tests.pipelines.media._worker", dsn, str(folder), *stage)
+    child = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=subprocess.PIPE)
+    try:
+        yield child
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.wait()
+    async with media_bed(dsn, folder) as bed:
+        await bed.conn.execute("update forebay.lease set expires_at = now() - interval '1 hour'")
+        await bed.bed.worker.sweep()
+
+
+async def _unless_it_ends(child: asyncio.subprocess.Process, awaited: Coroutine[Any, Any, T]) -> T:
+    """What is awaited, within two minutes, unless the process ends before."""
+    task, ended = asyncio.create_task(awaited), asyncio.create_task(child.wait())
+    try:
+        await asyncio.wait({task, ended}, timeout=120, return_when=asyncio.FIRST_COMPLETED)
+        assert not ended.done(), f"the worker has ended with {child.returncode}"
+        assert task.done(), "the worker has not come so far within two minutes"
+        return task.result()
+    finally:
+        task.cancel()
+        ended.cancel()
+
+
+async def _until_size(child: asyncio.subprocess.Process, folder: Path, size: int) -> None:
+    async def grown() -> None:
+        while _partial_size(folder) < size:  # noqa: ASYNC110 - another process writes it
+            await asyncio.sleep(0.002)
+
+    await _unless_it_ends(child, grown())
 
 
 def _with_subtitles(samples: Samples, folder: Path) -> bytes:
@@ -140,9 +225,8 @@ async def test_a_stopped_worker_hands_its_download_over_with_the_partial_file(
     async with media_bed(dsn, tmp_path) as bed:
         share_id = await bed.add(origin.url("/film.mp4", "127.0.0.1"))
         async with _working(dsn, tmp_path) as first:
-            await reached.wait()
-            while _partial_size(tmp_path) < stop_at - BUFFERED:  # noqa: ASYNC110 - another process writes it
-                await asyncio.sleep(0.01)
+            await _unless_it_ends(first, reached.wait())
+            await _until_size(first, tmp_path, stop_at - BUFFERED)
             assert (await bed.row(share_id))["download_status"] == "processing"
             first.send_signal(signal.SIGTERM)
             assert await first.wait() == 0

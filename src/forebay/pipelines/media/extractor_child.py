@@ -100,7 +100,7 @@ def tell_answers(client: Any) -> None:
 
 
 def tell_answer(response: Any, seconds: float) -> None:
-    if response is not None and (url := urlsplit(response.url)).scheme == "https":
+    if response is not None and (url := urlsplit(str(response.url))).scheme == "https":
         wait = response.headers.get("Retry-After")
         tell(host=url.hostname, status=response.status, seconds=round(seconds, 3), retryAfter=wait)
 
