@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import asyncpg
 import numpy as np
@@ -103,7 +104,7 @@ async def test_chunks_whose_version_was_forgotten_get_their_new_places(index: In
     assert 0 < embedded.new < embedded.chunks
     assert await write(bed, embedded.write)
     assert embedded.write is not None
-    _, _, _, hashes, starts, stops, *_ = embedded.write.args
+    hashes, starts, stops = cast("list[list[Any]]", embedded.write.args[3:6])
     stored = await bed.pool.fetch("select hash, starts, stops from forebay.search_chunk")
     assert {tuple(row) for row in stored} == set(zip(hashes, starts, stops, strict=True))
 
