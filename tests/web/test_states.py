@@ -172,7 +172,7 @@ def _is_retried(page: Page) -> bool:
     again = page.locator("main").get_by_role("button", name="Try again")
     if again.count() == 0:
         return True
-    again.first.click()
+    again.evaluate_all("buttons => buttons[0]?.click()")  # it may be gone by itself
     page.clock.fast_forward(16_000)
     return False
 

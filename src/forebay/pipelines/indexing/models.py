@@ -110,13 +110,12 @@ def hit_of(row: asyncpg.Record, hit: Hit, kinds: dict[str, SearchKind]) -> Searc
     if path is not None and kind is not None and kind.timed and second is not None:
         path = f"{path}?t={int(second)}"
     snippet = row["headline"] if row["headline"] is not None else row["excerpt"]
-    if kind is not None and kind.plain is not None and snippet is not None:
-        snippet = kind.plain(snippet)
+    plain = None if kind is None else kind.plain
     return SearchHit(
         kind=row["kind"],
         ref=row["ref"],
         title=_parts(row["title_headline"]),
-        snippet=_parts(snippet),
+        snippet=_parts(snippet if plain is None else plain(snippet)),
         path=path,
         url=row["url"],
         tags=row["tags"],
