@@ -92,7 +92,7 @@ class _Delaying(_Around):
 async def test_reports_that_have_waited_fit_into_messages_that_dispatchers_read(
     dsn: str, conn: Conn, fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "_LONGEST", 1 << 20)
+    monkeypatch.setattr(wire, "LONGEST", 1 << 20)
     pipeline: Pipeline[Input] = Pipeline("long", dict)
     reached, runs = asyncio.Event(), []
 
