@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import av
+import av.error
 import pytest
 from PIL import Image
 
