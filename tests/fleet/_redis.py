@@ -41,7 +41,8 @@ class RedisServer:
             assert time.monotonic() < end, f"Redis does not answer after {_START_S} s"
 
     def kill(self) -> None:
-        assert self._process is not None
+        if self._process is None:
+            return  # it has not started
         self._process.kill()
         self._process.wait()
 

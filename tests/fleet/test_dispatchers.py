@@ -20,6 +20,7 @@ from forebay.fleet.bullmq import BullMQDispatcher, BullMQRunner
 from forebay.fleet.bullmq.links import Link
 from forebay.fleet.credits import FleetMembers
 from forebay.fleet.port import Beat, BrokerUnavailable, InputRequest, Offer, OfferedTask, Report, TaskEnd
+from forebay.fleet.step_runner import StepRunner
 from tests.fleet._nats import NatsCluster
 from tests.fleet._pipelines import Gate, Input
 from tests.fleet._polling import until
@@ -314,6 +315,17 @@ async def test_a_dispatcher_waits_for_its_broker(dsn: str, conn: Conn, broker: N
         assert (await wait(dsn, job.job_id, timeout=60)).done == 1
     waiting.stop()
     await tasks[0]
+
+
+async def test_a_runner_that_is_stopped_before_it_reaches_its_broker_ends_as_usual(
+    broker: NatsCluster | RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    runner = StepRunner(brokers.runner_port(broker.url), [Gate().pipeline])
+    task = asyncio.create_task(runner.run())
+    await _all(lambda: "broker_awaited" in caplog.text)
+    runner.stop()
+    await task
+    assert "runner_started" not in caplog.text
 
 
 async def test_a_dispatcher_that_stops_leaves_its_share_to_the_others(dsn: str, conn: Conn, fleet: Fleet) -> None:

@@ -146,26 +146,9 @@ class StepRunner:
 
     async def run(self) -> None:
         """Run offered tasks until `stop` is called; then finish them, or hand them back."""
-        await self._open()
         try:
-            async with asyncio.TaskGroup() as group:
-                takes = [group.create_task(self._take(each), name="take") for each in self._executors.values()]
-                loops = [
-                    group.create_task(self._send_reports(), name="reports"),
-                    group.create_task(self._read_tells(), name="tells"),
-                    group.create_task(every(self._beat_s, "beat", self._beat), name="beat"),
-                    group.create_task(every(0.05, "overdue", self._stop_overdue), name="overdue"),
-                    group.create_task(self._machine.watch(), name="machine"),
-                ]
-                self._ready.set()
-                await self._stopping.wait()
-                for take in takes:
-                    take.cancel()
-                await self._end_tasks()
-                await self._drain_reports()
-                for loop in loops:
-                    loop.cancel()
-            await self._send_beat(Beat(self.name, is_last=True))
+            if await self._open():
+                await self._work()
         finally:
             await self._port.close()
             await self._resources.close()
@@ -173,7 +156,28 @@ class StepRunner:
             self._threads.close()
         log.info("runner_stopped", runner=self.name, reported=self.reported)
 
-    async def _open(self) -> None:
+    async def _work(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            takes = [group.create_task(self._take(each), name="take") for each in self._executors.values()]
+            loops = [
+                group.create_task(self._send_reports(), name="reports"),
+                group.create_task(self._read_tells(), name="tells"),
+                group.create_task(every(self._beat_s, "beat", self._beat), name="beat"),
+                group.create_task(every(0.05, "overdue", self._stop_overdue), name="overdue"),
+                group.create_task(self._machine.watch(), name="machine"),
+            ]
+            self._ready.set()
+            await self._stopping.wait()
+            for take in takes:
+                take.cancel()
+            await self._end_tasks()
+            await self._drain_reports()
+            for loop in loops:
+                loop.cancel()
+        await self._send_beat(Beat(self.name, is_last=True))
+
+    async def _open(self) -> bool:
+        """Wait for the broker; return False if this runner is stopped before."""
         labels = [executor.step.label for executor in self._executors.values()]
         backoff = Backoff(0.2, 5)
         while not self._stopping.is_set():
@@ -185,8 +189,9 @@ class StepRunner:
                 log.warning("broker_awaited", reason=str(error), next_try_s=pause)
                 await wait_for(self._stopping, pause)
             else:
-                break
-        log.info("runner_started", runner=self.name, steps=labels)
+                log.info("runner_started", runner=self.name, steps=labels)
+                return True
+        return False
 
     async def _end_tasks(self) -> None:
         for executor in self._executors.values():

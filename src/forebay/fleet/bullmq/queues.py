@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -50,9 +51,13 @@ class SendingQueue:
         Raises: BrokerUnavailable.
         """
         with reaching():
+            now = await self._clock.now()
+            if now is None:
+                return
+            kept_s = seconds + time.time() - now  # BullMQ compares with the clock of this host
             for state in ("wait", "active"):
                 if await self._redis.llen(self._queue.toKey(state)):
-                    await self._queue.clean(round(seconds * 1000), _DROPPED, state)
+                    await self._queue.clean(round(kept_s * 1000), _DROPPED, state)
                     await self._queue.trimEvents(_EVENTS_KEPT)
 
     async def _options(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from forebay.log import get_logger
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    from nats.aio.client import Client
     from nats.aio.msg import Msg
 
     from forebay.fleet.port import Beat, InputRequest, Report
@@ -33,12 +34,25 @@ class JetStreamRunner:
 
     def __init__(self, url: str) -> None:
         self._address = Address.parse(url)
+        self._client: Client | None = None
         self._pulls: dict[str, Pull] = {}
         self._tells: asyncio.Queue[Drop] = asyncio.Queue()
 
     async def open(self, runner: str, steps: Sequence[str], *, fresh_s: float = OFFER_SECONDS) -> None:
         self._fresh_s = fresh_s
-        self._nc = await connect(self._address, f"forebay runner {runner}")
+        self._client = await connect(self._address, f"forebay runner {runner}")
+        try:
+            await self._begin(runner, steps)
+        except BaseException:
+            await self._client.close()
+            raise
+
+    @property
+    def _nc(self) -> Client:
+        assert self._client is not None, "open comes first"  # noqa: S101
+        return self._client
+
+    async def _begin(self, runner: str, steps: Sequence[str]) -> None:
         self._js = self._nc.jetstream(timeout=TIMEOUT_S)
         self._parts = Parts(self._nc.max_payload // 2)
         for step in steps:
@@ -106,4 +120,5 @@ class JetStreamRunner:
         return wire.decode(TaskInput, data)[0]
 
     async def close(self) -> None:
-        await self._nc.close()
+        if self._client is not None:
+            await self._client.close()
