@@ -180,6 +180,7 @@ def _watched(request: socket.socket) -> list[str]:
     os.environ.clear()
     os.environ.update(asked["env"])
     os.chdir(asked["folder"])
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run with nohup
     sys.path[0] = asked["path"]
     return list(asked["args"])
 

@@ -12,11 +12,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import nats
 import pytest
+from nats.aio.msg import Msg
 
 from forebay.fleet import wire
 from forebay.fleet.broker_clock import BrokerClock
 from forebay.fleet.bullmq import BullMQDispatcher, BullMQRunner
+from forebay.fleet.jetstream.pulls import Pull
 from forebay.fleet.port import (
     Beat,
     BrokerUnavailable,
@@ -31,6 +34,7 @@ from forebay.fleet.port import (
     TaskEnd,
     TaskInput,
 )
+from tests.fleet._nats import NatsCluster
 from tests.fleet._redis import RedisServer
 from tests.fleet._setups import Fleet
 
@@ -147,6 +151,21 @@ async def test_the_clock_of_a_broker_that_does_not_answer() -> None:
     clock = BrokerClock(read)
     assert await clock.now() is None
     assert await clock.age(0.0) == 0.0
+
+
+async def test_a_server_that_does_not_tell_its_time(nats_server: NatsCluster) -> None:
+    async def answer(msg: Msg) -> None:
+        await msg.respond(b"{}")
+
+    client = await nats.connect(nats_server.url)
+    try:
+        pull = Pull(client, "none", "none")
+        pull._info = client.new_inbox()
+        await client.subscribe(pull._info, cb=answer)
+        with pytest.raises(BrokerUnavailable, match=r"it does not tell its time: b'\{\}'"):
+            await pull.server_time()
+    finally:
+        await client.close()
 
 
 async def test_reports_wait_for_their_dispatcher_or_for_one_that_adopts_them(side: Side) -> None:

@@ -24,7 +24,6 @@ from forebay.base_settings import SettingsBase
 from forebay.cli import _data_dir
 from forebay.db.addresses import find_addresses
 from forebay.embedded import EmbeddedError, EmbeddedPostgres
-from forebay.engine.supervise.supervisor import OWN_VARIABLES
 from forebay.errors import DatabaseUnavailable, InvalidField
 from forebay.identity.logins import login_urls
 from forebay.packages import settings_classes
@@ -97,6 +96,8 @@ def _refused_setting(kind: type[SettingsBase], error: ValidationError) -> Invali
 
 def unknown_variables() -> dict[str, str]:
     """FOREBAY_ variables that are no setting, most often misspelt, with a sentence about each."""
+    from forebay.engine.supervise.supervisor import OWN_VARIABLES  # noqa: PLC0415 - short programs do without it
+
     known = Settings.variables().union(*(kind.variables() for kind in settings_classes().values()))
     given = {name.upper() for name in (*os.environ, *DotEnvSettingsSource(Settings).env_vars)}
     unknown = sorted(given - known - OWN_VARIABLES)

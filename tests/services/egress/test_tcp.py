@@ -125,12 +125,12 @@ async def test_a_rate_is_kept_and_does_not_count_as_standing_still() -> None:
         source.tcp.rate = ByteRate(1000, lambda: clock[0])
         sending = asyncio.create_task(source.send(BODY))
         await until(lambda: source.tcp.waits_for_rate)
-        forwarding = asyncio.create_task(forward(source.tcp, target.tcp, len(BODY), idle_s=0.01))
+        forwarding = asyncio.create_task(forward(source.tcp, target.tcp, len(BODY), idle_s=1.0))
         await _settled(target)
         assert not forwarding.done()
         source.tcp.resume("peer")  # the other obstacles do not matter
         source.tcp.resume("buffer")
-        await asyncio.wait({forwarding}, timeout=0.1)  # much longer than it may stand still
+        await asyncio.wait({forwarding}, timeout=1.5)  # longer than it may stand still
         assert (source.tcp.waits_for_rate, forwarding.done(), sending.done()) == (True, False, False)
         source.tcp.rate = None
         source.tcp.resume("rate")
