@@ -47,9 +47,9 @@ async def _measure(context: Context, port: int, token: str, conn: asyncpg.Connec
     texts, count = _texts(context.sizes.articles_behind), context.sizes.articles
     await _fill(conn, texts)
     await until(conn, _EMBEDDED)  # the model is open
-    async with Client(port, token) as http:
+    alone = await _rate_alone(conn, count / RATE / 2)
+    async with Client(port, token) as http:  # the server closes connections that are idle
         await http.post("/api/articles", {"title": "Warm", "content": "up"})
-        alone = await _rate_alone(conn, count / RATE / 2)
         before, began = await conn.fetchval(_EMBEDDED), time.perf_counter()
 
         def save(seq: int) -> Awaitable[object]:
@@ -77,9 +77,11 @@ async def _rate_alone(conn: asyncpg.Connection, seconds: float) -> float:
 
 
 def _texts(count: int) -> list[str]:
-    """Glosses of WordNet, a dozen together."""
+    """Glosses of WordNet, a dozen together; when all have been used, other dozens of them."""
     glosses = [each.gloss for each in wordnet.read("noun").values()]
-    return ["\n\n".join(glosses[n * 12 : n * 12 + 12]) for n in range(count)]
+    dozens = len(glosses) // 12 - 1
+    starts = (n % dozens * 12 + n // dozens for n in range(count))
+    return ["\n\n".join(glosses[start : start + 12]) for start in starts]
 
 
 async def _fill(conn: asyncpg.Connection, texts: list[str]) -> None:
