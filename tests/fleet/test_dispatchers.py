@@ -295,7 +295,9 @@ def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NatsClust
     found.kill()
 
 
-async def test_a_dispatcher_waits_for_its_broker(dsn: str, conn: Conn, broker: NatsCluster | RedisServer) -> None:
+async def test_a_dispatcher_waits_for_its_broker(
+    dsn: str, conn: Conn, broker: NatsCluster | RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
     """One that is stopped meanwhile ends as usual."""
     gate = Gate()
     gate.go.set()
@@ -305,6 +307,7 @@ async def test_a_dispatcher_waits_for_its_broker(dsn: str, conn: Conn, broker: N
     await until(conn, "count(*) = 2 from forebay.worker where stats ? 'dispatcher'")
     stopped.stop()
     await tasks[1]
+    assert "dispatcher_started" not in caplog.text
     assert await conn.fetchval("select array_agg(id) from forebay.worker where stopped_at is not null") == [
         stopped.worker_id
     ]

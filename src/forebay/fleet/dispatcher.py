@@ -110,10 +110,11 @@ class Dispatcher(Worker):
             except BrokerUnavailable as error:
                 log.warning("broker_awaited", reason=str(error), next_try_s=backoff.grow())
                 await wait_for(self._stopping, backoff.pause)
-            else:
+                continue
+            if not self._stopping.is_set():
                 log.info("dispatcher_started", dispatcher=self._offers.name, steps=labels)
-                break
-        return not self._stopping.is_set()
+                return True
+        return False
 
     async def _wait_until_stopping(self) -> None:
         await self._stopping.wait()
